@@ -1,14 +1,15 @@
-"""Measure the error of `elastic_foundation` against the engine's forces and moments in random contacts.
+"""Measure the error of the readings of `elastic_foundation` against the engine's wrench in random contacts.
 
 Run as ``python bench/conservation.py [SCENES]``; the default is 1,000 scenes. In each scene, a geom with skin
 overlaps another geom, which also has skin if its type supports it. The scenes cycle through all pairs of geom
 types and have random sizes, poses, velocities and friction, including torsional and rolling friction. They
 run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
-Moments that the readings do not reproduce are classified by the cause. A centre of pressure is out of reach
-if it is outside the convex hull of the points that the layer can press. Then no pressures can produce the
-moment. The gaps at these points are measured with MuJoCo's ray casts, independently of the native code and
-in the same way for all geoms.
+The moment of the readings is that of the forces on the taxels at their positions. Moments that they do not
+reproduce are classified by the cause. A centre of pressure is out of reach if it is outside the convex hull
+of the taxels that the layer can press. Then no non-negative readings can have the moment. The gaps at these
+taxels are measured with MuJoCo's ray casts, independently of the native code and in the same way for all
+geoms.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from scipy.optimize import linprog
 
 from tactile_sim import Simulation
 from tactile_sim.skin import Loads
-from tactile_sim.skin.quadrature import NX, POINT_AREA
 
 KINDS = {
     "sphere": (0.03,),
@@ -51,12 +51,14 @@ OUTSIDE = 1e-6
 CAUSES = "reached", "no reach", "one taxel", "missed"
 """Whether the readings of a skin reproduce the moment of its contacts and, if not, why.
 
-``reached``: they reproduce it. ``no reach``: the centre of pressure is out of reach. ``one taxel``: only one
-taxel is pressed. ``missed``: any other reason.
+``reached``: they reproduce it. ``no reach``: the centre of pressure is out of reach. ``one taxel``: a single
+taxel has almost the entire force, and therefore no torsional moment. ``missed``: any other reason.
 """
 FACING, APART = 0.2, 0.7
-"""Minimum cosine between a point's outward normal and the direction to the other surface, and between the
+"""Minimum cosine between a taxel's outward normal and the direction to the other surface, and between the
 normals of contacts that press together."""
+FADING = 0.005
+"""Mean square of the distance from the centre of pressure below which torsion fades [spacings2]."""
 FAR, PAST = 0.5, 1e-9
 """Constants of the ray casts in `_gap` [m].
 
@@ -132,19 +134,19 @@ def _text(values: np.ndarray) -> str:
 def _errors(simulation: Simulation) -> Iterator[tuple[float, float, str]]:
     snapshot, engine, skin = simulation.observe(), simulation.engine, simulation.skin
     loads = skin.loads(snapshot.all_contacts, engine.body_positions, engine.body_rotations)
-    spread, shares = skin.shares(loads, "elastic_foundation")
     for b in range(len(skin.pads)):
-        expected, mine, given = snapshot.wrenches[b], spread.body == b, loads.body == b
+        expected, given = snapshot.wrenches[b], loads.body == b
         force = np.linalg.norm(loads.force[given], axis=1).sum()
         if not force > 0.0:
             continue
-        taxels = snapshot.readings[skin.pads[b].start : skin.pads[b].stop].sum(axis=0)
-        moment = (np.cross(spread.point, spread.force) + spread.torque)[mine].sum(axis=0)
+        own = slice(skin.pads[b].start, skin.pads[b].stop)
+        readings = snapshot.readings[own]
+        moment = np.cross(skin.positions[own], readings).sum(axis=0)
         arm = np.linalg.norm(loads.point[given], axis=1).max() + SPACING
         error, cause = np.linalg.norm(moment - expected[3:]) / (force * arm), "reached"
         if error > REACHED:
             cause = _cause(simulation, loads[given])
-        yield np.linalg.norm(taxels - expected[:3]) / force, error, cause
+        yield np.linalg.norm(readings.sum(axis=0) - expected[:3]) / force, error, cause
 
 
 def _cause(simulation: Simulation, loads: Loads) -> str:
@@ -169,7 +171,9 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
         if _distance(along / spacing, center / spacing) > OUTSIDE:
             return "no reach"
         spread, _ = skin.shares(pair, "elastic_foundation")
-        cause = "one taxel" if len(spread) == 1 else cause
+        force, place = spread.force @ axes[2], (spread.point - origin) @ axes[:2].T / spacing
+        inertia = force @ ((place - force @ place / force.sum()) ** 2).sum(axis=1) / force.sum()
+        cause = "one taxel" if inertia < FADING else cause
     return cause
 
 
@@ -185,24 +189,21 @@ def _pairs(loads: Loads) -> Iterator[Loads]:
 
 
 def _in_reach(simulation: Simulation, loads: Loads, up: np.ndarray) -> np.ndarray:
-    """Return the quadrature points (q, 3) at which a patch can transmit pressure [m], in the body's frame.
+    """Return the positions (q, 3) of the taxels that can have a force [m], in the body's frame.
 
-    These points face the other geom. Their gaps exceed the smallest gap by at most the thickness plus one
-    taxel spacing. The smallest gap can be that of a taxel, because taxels at edges and corners are further
-    out than quadrature points.
+    These taxels face the other geom. Their gaps exceed the smallest gap by at most the thickness plus one
+    taxel spacing.
     """
     skin, load = simulation.skin, loads.table[0]
-    patch, quad = load["patch"], skin.quadrature
-    ends = skin.patch_offsets[patch : patch + 2]
-    own, taxels = quad.points[slice(*quad.taxels["begin"][ends])], slice(*ends)
-    points = np.concatenate([own[:, :NX], skin.surface_positions[taxels]])
-    normals = np.concatenate([own[:, NX:POINT_AREA], skin.normals[taxels]])
+    patch = load["patch"]
+    taxels = slice(*skin.patch_offsets[patch : patch + 2])
+    points, normals = skin.positions[taxels], skin.normals[taxels]
     gaps = np.full(len(points), np.inf)
     for k in np.flatnonzero((-normals @ up > FACING) | ~normals.any(axis=1)):
         gaps[k] = _gap(simulation, load, points[k], up)
     layers = [skin.patch_thickness[side] for side in (patch, load["other_patch"]) if side >= 0]
     limit = gaps.min() + max(layers) + skin.patch_spacings[patch]
-    return points[: len(own)][(gaps <= limit)[: len(own)] & np.isfinite(gaps[: len(own)])]
+    return points[(gaps <= limit) & np.isfinite(gaps)]
 
 
 def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray) -> float:

@@ -26,7 +26,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.skin.patches import FACING
 
 RESPONSES = ("spread_linear", "nearest")
@@ -112,7 +112,7 @@ def import_peer(checkout: Path) -> SimpleNamespace:
     return SimpleNamespace(
         touch=importlib.import_module("mimoTouch.touch").TrimeshTouch,
         envs=importlib.import_module("mimoEnv.envs.mimo_env"),
-        ours=importlib.import_module("tactile_sim.touch").TrimeshTouch,
+        ours=importlib.import_module("tactile_sim.mimo.touch").TrimeshTouch,
     )
 
 

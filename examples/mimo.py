@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import mujoco
 
-from tactile_sim.touch import TrimeshTouch
+from tactile_sim.mimo.touch import TrimeshTouch
 
 MODEL = """
 <mujoco>

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from gymnasium.envs.mujoco import MujocoEnv
 
-from tactile_sim.touch import TrimeshTouch
+from tactile_sim.mimo.touch import TrimeshTouch
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("mimo", help="checkout of https://github.com/trieschlab/MIMo")

@@ -21,7 +21,7 @@ from tactile_sim.errors import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from tactile_sim import bag, batch, engines, feelers, learning, plots, ros, trifinger
+    from tactile_sim import bag, batch, engines, feelers, learning, mimo, ros, trifinger
     from tactile_sim.batch import Batch, Observation
     from tactile_sim.cli import main
     from tactile_sim.control.linear_policy import LinearPolicy
@@ -66,7 +66,7 @@ __all__ = [
     "load",
     "load_mujoco_plugin",
     "main",
-    "plots",
+    "mimo",
     "ranged",
     "ros",
     "tactile_images",

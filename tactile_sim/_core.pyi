@@ -8,6 +8,20 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Turn:
+    """A right of one thread at a time, for which nobody waits."""
+
+    def __init__(self, forks: bool) -> None: ...
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a fork of the process, which must not use the object."""
+
+    def begin(self) -> bool:
+        """Return False if another thread has the turn, or in a fork."""
+
+    def end(self) -> None: ...
+
 def relative_poses(positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], quaternions: Annotated[NDArray[numpy.float64], dict(shape=(None, 4), order='C', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', writable=False)], child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
     """
     Return the poses (n, 7) of children in the frames of their parents: position, quaternion xyzw.
@@ -73,6 +87,9 @@ class Forwarding:
 
     def begin(self) -> Need:
         """Return what the results need, and check positions and velocities."""
+
+    def unstable(self) -> bool:
+        """Return whether MuJoCo found invalid values since the last reset."""
 
     def end(self) -> None:
         """
@@ -301,12 +318,23 @@ def advance_contact_states(states: Annotated[NDArray[numpy.float64], dict(shape=
     Return the debounced contact states (p, 4) of pads after a sample: raw, contact, since, pending.
     """
 
-def sums(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stops: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """Return the sums (p,) of ranges of values."""
+@overload
+def pad_forces(values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stops: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Return the sums (p,) of the products of the rows of values and directions (n or 1, c) over ranges of rows.
+    """
+
+@overload
+def pad_forces(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stops: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 def move_to_rest(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu')], touching: Annotated[NDArray[numpy.int64], dict(shape=(None, 4), order='C', device='cpu', writable=False)], sign: float, present: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rest: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.int64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], near: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rotation: Annotated[NDArray[numpy.float64], dict(shape=(3, 3), order='C', device='cpu', writable=False)]) -> None:
     """
     Move contacts on a flex, in place, to the same points of its rest shape.
+    """
+
+def force_arrows(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C', device='cpu', writable=False)], scale: float, tangents: bool, longest: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Return points (n, 2, 3), kinds and sources of arrows for the forces of contacts and of net wrenches on bodies.
     """
 
 def centers_of_touch(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
@@ -385,7 +413,7 @@ class ChainProgram:
         Ensure that delays can store another reading of these steps (n,), before `run` stores it.
         """
 
-    def read(self, workspace: ChainWorkspace, step: int, truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keep: bool, count: int, own: object) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    def read(self, workspace: ChainWorkspace, step: int, truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keep: bool, count: int, own: object | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """
         Return the readings (taxels, channels) of the only environment, as `make_room` and `run` compute them.
         """
@@ -431,7 +459,7 @@ class ChainProgram:
 
 def apply_rules(desired: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], velocities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.float64], dict(shape=(3, None), order='C', device='cpu')]) -> None:
     """
-    Compute applied torques and gains (3, n); see tactile_sim.trifinger.physics.rules.
+    Compute applied torques and gains (3, n); see tactile_sim.trifinger.physics.
     """
 
 def add_drag(model: int, data: int, dampings: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
@@ -444,7 +472,7 @@ def limit_speed(positions: Annotated[NDArray[numpy.float64], dict(shape=(None,),
 
 def shift_references(model: int, data: int, references: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accelerations: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """
-    Shift the reference accelerations of contacts; see tactile_sim.trifinger.physics.friction.
+    Shift the reference accelerations of contacts; see tactile_sim.trifinger.physics.
     """
 
 class FeelerBody:

@@ -27,6 +27,7 @@ COMMANDS = (
 )  # fmt: skip
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable that the shell sets to request completions."""
+REMEDY = "this command needs the extra full: python -m pip install 'tactile_sim[full]'"
 EXAMPLES = """\
 CONFIG is the path of a YAML file or the name of a shipped configuration:
 {names}.
@@ -70,6 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TactileSimError as error:
         for line in str(error).splitlines():
             print(f"tactile_sim: error: {line}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("tactile_sim"):
+            raise
+        print(f"tactile_sim: error: the package {error.name} is not installed; {REMEDY}", file=sys.stderr)
         return 2
     except signals.Stopped as stopped:
         return stopped.exit_code

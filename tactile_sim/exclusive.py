@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from threading import get_ident
-from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import Any, Generic, NoReturn, ParamSpec, Protocol, Self, TypeVar, overload
 
+from tactile_sim import _core
 from tactile_sim.errors import CommandError, EngineError
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class _Context(ABC):
-    @abstractmethod
-    def begin(self) -> None:
-        """Enter the context."""
-
-    @abstractmethod
-    def end(self) -> None:
-        """Leave the context."""
-
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(self, *error: object) -> None:
-        self.end()
-
-
-class Use(_Context):
+class Use(_core.Turn):
     """Context in which one thread uses an object. Entering it in another thread at the same time raises."""
 
     def __init__(self, name: str, forks: bool = True):
@@ -42,38 +24,27 @@ class Use(_Context):
             name: Name of the object, for error messages.
             forks: Whether a fork of this process may use the object.
         """
-        self._name, self._lock = name, threading.Lock()
-        self._depth = 0
-        """Number of times that the thread has entered the context again."""
-        self._process = None if forks else os.getpid()
-        self.thread = 0
-        """Identifier of the thread that uses the object, or 0."""
+        super().__init__(forks)
+        self._name = name
 
-    def begin(self) -> None:
-        """Enter the context."""
-        thread = get_ident()
-        if self.thread == thread:
-            self._depth += 1
-            return
-        if self._process is not None and self._process != os.getpid():
+    def refuse(self) -> NoReturn:
+        """Raise an error that says why `begin` returned False."""
+        if self.forked:
             raise EngineError(
                 f"{self._name}: cannot be used after a fork, which has none of its threads; create it in this"
                 " process"
             )
-        if not self._lock.acquire(False):
-            raise EngineError(
-                f"{self._name}: is in use by another thread; give each thread its own, or hold a lock during"
-                " each call"
-            )
-        self.thread = thread
+        raise EngineError(
+            f"{self._name}: is in use by another thread; give each thread its own, or hold a lock during"
+            " each call"
+        )
 
-    def end(self) -> None:
-        """Leave the context."""
-        if self._depth:
-            self._depth -= 1
-        else:
-            self.thread = 0
-            self._lock.release()
+    def __enter__(self) -> None:
+        if not self.begin():
+            self.refuse()
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
 
 
 class Exclusive(Protocol):
@@ -92,9 +63,8 @@ def exclusive(method: Callable[_P, _T]) -> Callable[_P, _T]:
     @wraps(method)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         use = args[0].use  # type: ignore[attr-defined]
-        if use.thread == get_ident():  # called by another method, which has entered the context
-            return method(*args, **kwargs)
-        use.begin()
+        if not use.begin():
+            use.refuse()
         try:
             return method(*args, **kwargs)
         finally:
@@ -103,7 +73,7 @@ def exclusive(method: Callable[_P, _T]) -> Callable[_P, _T]:
     return guarded
 
 
-class Seen(_Context):
+class Seen:
     """Base class of quantities of one state of an `Exclusive` object, which are computed on request.
 
     Methods of subclasses are decorated with `exclusive`, and properties with `computed`. They raise an error
@@ -121,10 +91,11 @@ class Seen(_Context):
         """This object as a context in which its thread uses the owner, in the same state as before."""
         return self
 
-    def begin(self) -> None:
+    def begin(self) -> bool:
         """Enter the context in which this thread uses the owner."""
         owner = self._owner
-        owner.use.begin()
+        if not owner.use.begin():
+            owner.use.refuse()
         if self._version != owner.version:
             owner.use.end()
             raise CommandError(
@@ -132,11 +103,18 @@ class Seen(_Context):
                 " before that, or observe again"
             )
         self.thread = get_ident()
+        return True
 
     def end(self) -> None:
         """Leave the context."""
         self.thread = 0
         self._owner.use.end()
+
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
 
 
 class computed(Generic[_T]):  # noqa: N801 - used like cached_property

@@ -21,9 +21,9 @@ from tactile_sim.errors import EngineError, suggest
 
 GROUP = "tactile_sim.engines"
 ENGINES = {
-    "mujoco": "tactile_sim.engines.plugins:MujocoPlugin",
-    "motrix": "tactile_sim.engines.plugins:MotrixPlugin",
-    "trifinger": "tactile_sim.trifinger.plugin:TrifingerPlugin",
+    "mujoco": "tactile_sim.engines.plugin:MujocoPlugin",
+    "motrix": "tactile_sim.engines.plugin:MotrixPlugin",
+    "trifinger": "tactile_sim.trifinger.engine:TrifingerPlugin",
 }
 """Import paths of the plug-in classes of this package's engines, keyed by engine name."""
 

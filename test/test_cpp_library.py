@@ -11,23 +11,26 @@ from support.errors import raises
 
 import tactile_sim
 from tactile_sim.cli import main
-from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.errors import ConfigError
 from tactile_sim.simulation.export import export
 
-EXAMPLE = Path(__file__).parent.parent / "examples" / "skin_cpp"
+HERE = Path(__file__).parent
 STEPS = 250
+
+
+def built(source: Path, build: Path) -> Path:
+    prefixes = ";".join([sys.prefix, *tactile_sim.__path__])
+    options = [f"-DCMAKE_PREFIX_PATH={prefixes}", f"-DPython_EXECUTABLE={sys.executable}"]
+    for command in (["cmake", "-S", source, "-B", build, *options], ["cmake", "--build", build]):
+        made = run(*command)
+        assert made.returncode == 0, made.stdout + made.stderr
+    return build
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> Path:
-    build = tmp_path_factory.mktemp("build")
-    prefixes = ";".join([sys.prefix, *tactile_sim.__path__])
-    options = [f"-DCMAKE_PREFIX_PATH={prefixes}", f"-DPython_EXECUTABLE={sys.executable}"]
-    for command in (["cmake", "-S", EXAMPLE, "-B", build, *options], ["cmake", "--build", build]):
-        made = run(*command)
-        assert made.returncode == 0, made.stdout + made.stderr
-    return build / "skin"
+    return built(HERE.parent / "examples" / "skin_cpp", tmp_path_factory.mktemp("build")) / "skin"
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -64,6 +67,16 @@ def test_files_that_do_not_fit_end_with_one_line(program, tmp_path):
     for layout in (skin, cut, other, missing):
         ran = run(program, cube, layout)
         assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_changed_byte_gives_an_error_or_a_valid_skin(tmp_path):
+    program = built(HERE / "cpp", tmp_path / "build") / "damaged_layout"
+    export(tactile_sim.load("gripper"), tmp_path)
+    ran = run(program, tmp_path / "scene.mjb", tmp_path / "skin.layout", tmp_path / "copy", 2000)
+    assert ran.returncode == 0, ran.stderr
+    valid, invalid = map(int, ran.stdout.split())
+    assert valid + invalid == 2000
+    assert min(valid, invalid) > 100
 
 
 def test_user_defined_functions_are_not_exported(tmp_path, monkeypatch):

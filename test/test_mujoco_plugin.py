@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import tactile_sim
-from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.share import find
 from tactile_sim.simulation.export import export
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from tactile_sim.geometry.orientation import hole_area
+from tactile_sim.geometry.solids import hole_area
 
 BOX = trimesh.creation.box((1.0, 2.0, 3.0)).apply_transform(
     trimesh.transformations.rotation_matrix(0.7, (1, 2, 3), (5, 5, 5))

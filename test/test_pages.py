@@ -59,9 +59,9 @@ def test_index_lists_every_page():
 def test_pages_and_examples_import_public_names_only():
     public = importlib.import_module("tactile_sim").__all__
     modules = {f"tactile_sim.{name}" for name in public} | {"tactile_sim.msg", "tactile_sim.srv"}
-    modules |= {"tactile_sim.touch", "tactile_sim.sensorpoints", "tactile_sim.sensormeshes"}  # MIMo's names
+    modules |= {f"tactile_sim.mimo.{name}" for name in ("touch", "sensorpoints", "sensormeshes", "plots")}
     modules.add("tactile_sim.batch.mjlab")  # can be imported with mjlab only
-    modules.add("tactile_sim.trifinger.control.grip")
+    modules.add("tactile_sim.trifinger.grip")
     files = [*PAGES, ROOT / "README.md", *(ROOT / "examples").rglob("*.py")]
     found = [
         (file.name, module, names)

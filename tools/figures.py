@@ -24,9 +24,9 @@ from matplotlib.patches import Circle
 from PIL import Image
 from scipy.spatial import cKDTree
 
-from tactile_sim.engines.contact_reader import read_contacts
-from tactile_sim.plots import axes
-from tactile_sim.plots.readings import Sensors
+from tactile_sim.engines.contacts import read_contacts
+from tactile_sim.mimo import axes
+from tactile_sim.mimo.axes import Sensors
 from tactile_sim.skin import PLACEMENTS, Skin
 from tactile_sim.skin.materials import STIFFNESS
 from tactile_sim.skin.responses import PER_LOAD
@@ -138,7 +138,7 @@ def patch(ax: Axes, bar: Axes, positions: np.ndarray, force: np.ndarray) -> None
     on = force > 0
     ax.scatter(*positions[~on].T, s=50, color="#e3e7ed", linewidths=0)
     drawn = ax.scatter(
-        *positions[on].T, s=110, c=force[on], cmap=axes.COLOURS, vmin=0, vmax=force.max(), linewidths=0
+        *positions[on].T, s=110, c=force[on], cmap=axes.COLORS, vmin=0, vmax=force.max(), linewidths=0
     )
     ax.plot(*(1e3 * PRESSED), "+", color=MARK, markersize=11, markeredgewidth=2)
     ax.set(aspect="equal", xlim=(-11.5, 11.5), ylim=(-11.5, 11.5), xlabel="x [mm]", ylabel="y [mm]")

@@ -18,7 +18,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from tactile_sim import config
-from tactile_sim.plots import axes
+from tactile_sim.mimo import axes
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import RESPONSE_FUNCTIONS
 
@@ -93,7 +93,7 @@ def picture() -> None:
             on = pressure > 0
             ax.scatter(x[~on], y[~on], s=22, color="#e3e7ed", marker="s", linewidths=0)
             drawn = ax.scatter(
-                x[on], y[on], s=22, c=pressure[on], cmap=axes.COLOURS, vmin=0, marker="s", linewidths=0
+                x[on], y[on], s=22, c=pressure[on], cmap=axes.COLORS, vmin=0, marker="s", linewidths=0
             )
             ax.add_collection(LineCollection(lines, colors="#0fa697", linewidths=0.8))
             ax.set(aspect="equal", title=name, xlabel="x [mm]", ylabel="y [mm]")

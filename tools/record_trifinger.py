@@ -1,4 +1,4 @@
-"""Record motions of the TriFinger in PyBullet for the tests in test/trifinger/physics.
+"""Record motions of the TriFinger in PyBullet for the tests in test/trifinger.
 
 Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py FOLDER``.
 

@@ -308,7 +308,7 @@ void bind_chain(nb::module_& m) {
             }
             return array_of(std::move(output), {taxels, channels}, nb::ndim<2>());
           },
-          "workspace"_a, "step"_a, "truth"_a, "keep"_a, "count"_a, "own"_a,
+          "workspace"_a, "step"_a, "truth"_a, "keep"_a, "count"_a, "own"_a.none(),
           "Return the readings (taxels, channels) of the only environment, as `make_room` and `run` compute them.")
       .def(
           "tare",

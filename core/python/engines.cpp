@@ -202,8 +202,10 @@ void bind_batch(nb::module_& m) {
       .def("holds", &Forwarding::holds,
            "Return whether the results hold, since state, inputs and options have not changed since `end`.")
       .def("begin", &Forwarding::begin, "Return what the results need, and check positions and velocities.")
+      .def("unstable", &Forwarding::unstable, "Return whether MuJoCo found invalid values since the last reset.")
       .def("end", &Forwarding::end, "Check accelerations after mj_forward, and remember for which state it was called.");
 
+#ifdef TACTILE_HAS_WORLDS
   using tactile::Worlds;
   using Ids = std::optional<Array<const int32_t, -1>>;
   static const auto ids_of = [](const Worlds& self, const Ids& envs) {
@@ -278,6 +280,7 @@ void bind_batch(nb::module_& m) {
           "Record contacts, poses, forces and sensors of the current states, then step. Return the number of\n"
           "environments in which MuJoCo raised an error. If the contacts of an environment do not fit, its count is\n"
           "the negative number of contacts, and it does not step.");
+#endif
 }
 
 }  // namespace

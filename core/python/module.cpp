@@ -5,8 +5,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -20,6 +22,38 @@
 #include "tactile/uv.h"
 
 void load_mujoco();
+
+namespace {
+
+// A right of one thread at a time, for which nobody waits. A thread that has it can begin again.
+class Turn {
+ public:
+  explicit Turn(bool forks) : process_(forks ? 0 : getpid()) {}
+
+  // Whether this is a fork of the process, which must not use the object.
+  bool forked() const { return process_ && process_ != getpid(); }
+  // Return false if another thread has the turn, or in a fork.
+  bool begin() {
+    const unsigned long own = PyThread_get_thread_ident();
+    unsigned long none = 0;
+    if (thread_.load() == own) return ++depth_;
+    return !forked() && thread_.compare_exchange_strong(none, own);
+  }
+  void end() {
+    if (depth_) {
+      --depth_;
+    } else {
+      thread_.store(0);
+    }
+  }
+
+ private:
+  const pid_t process_;
+  std::atomic<unsigned long> thread_{0};
+  int depth_ = 0;  // number of times that the thread has begun again
+};
+
+}  // namespace
 
 namespace {
 
@@ -290,6 +324,11 @@ NB_MODULE(_core, m) {
   m.doc() = "The inner loops of tactile_sim, as one C++ library.";
   require_mujoco();
   load_mujoco();
+  nb::class_<Turn>(m, "Turn", "A right of one thread at a time, for which nobody waits.")
+      .def(nb::init<bool>(), "forks"_a)
+      .def_prop_ro("forked", &Turn::forked, "Whether this is a fork of the process, which must not use the object.")
+      .def("begin", &Turn::begin, "Return False if another thread has the turn, or in a fork.")
+      .def("end", &Turn::end);
   bind_arrays(m);
   bind_engines(m);
   bind_placement(m);

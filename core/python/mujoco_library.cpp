@@ -1,13 +1,14 @@
 // MuJoCo's functions, from the library that the Python package `mujoco` has loaded. `_core` is not linked against
 // that library, because its path depends on the installation.
 #include <dlfcn.h>
-#include <mujoco/mjbatch.h>
 #include <mujoco/mujoco.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
 #include <stdexcept>
 #include <string>
+
+#include "tactile/batch.h"
 
 namespace nb = nanobind;
 
@@ -43,6 +44,7 @@ FORWARD(void, mj_RungeKutta, (const mjModel* m, mjData* d, int n), (m, d, n))
 FORWARD(int, mj_stateSize, (const mjModel* m, int signature), (m, signature))
 FORWARD(void, mj_getState, (const mjModel* m, const mjData* d, mjtNum* state, int signature), (m, d, state, signature))
 
+#ifdef TACTILE_HAS_WORLDS
 FORWARD(mjBatch*, mjb_makeBatch, (const mjModel* m, int n, const mjBatchConfig* config, char* error, int size),
         (m, n, config, error, size))
 FORWARD(void, mjb_deleteBatch, (mjBatch* b), (b))
@@ -59,3 +61,4 @@ FORWARD(int, mjb_step, (mjBatch* b, const int* ids, int n, int steps, int stage)
 FORWARD(int, mjb_reset, (mjBatch* b, const int* ids, int n, const int* keys, int stage), (b, ids, n, keys, stage))
 FORWARD(int, mjb_apply, (mjBatch* b, const int* ids, int n, mjfBatchFunc callback, void* argument, int save),
         (b, ids, n, callback, argument, save))
+#endif

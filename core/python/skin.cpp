@@ -79,8 +79,7 @@ tactile::BodyPoses poses_of(const Vectors& positions, const Matrices& rotations)
 // A skin with the scratch memory of the threads that use it.
 class SharedSkin : public tactile::Skin {
  public:
-  // The first `rigid` geoms are no flexes.
-  SharedSkin(tactile::Skin&& skin, size_t rigid) : tactile::Skin(std::move(skin)), rigid_(static_cast<int>(rigid)) {}
+  explicit SharedSkin(tactile::Skin&& skin) : tactile::Skin(std::move(skin)) {}
 
   // Scratch memory for one call, returned at the end of its scope.
   class Borrowed {
@@ -109,12 +108,12 @@ class SharedSkin : public tactile::Skin {
   size_t size() const { return taxels.size(); }
 
   bool has(Range<const ContactIds> contacts) const {
-    const int count = static_cast<int>(slots.size()), all = static_cast<int>(geoms.size());
+    const int count = static_cast<int>(slots.size()), all = static_cast<int>(geoms.size()), rigid = solids();
     return std::all_of(contacts.begin(), contacts.end(), [&](const ContactIds& own) {
       bool found = true;
       for (int side = 0; side < 2; ++side) {
         // The virtual geom of a flex is only valid if the other side has no geom.
-        const int limit = own.geom[1 - side] < 0 ? all : rigid_;
+        const int limit = own.geom[1 - side] < 0 ? all : rigid;
         found &= -1 <= own.body[side] && own.body[side] < count && -1 <= own.geom[side] && own.geom[side] < limit;
       }
       return found;
@@ -124,7 +123,7 @@ class SharedSkin : public tactile::Skin {
     const auto patches = static_cast<int64_t>(patch_bodies.size());
     return std::all_of(loads.begin(), loads.end(), [&](const Load& own) {
       return 0 <= own.patch && own.patch < patches && -1 <= own.other_patch && own.other_patch < patches &&
-             0 <= own.body && own.body < static_cast<int64_t>(bodies) && -1 <= own.other && own.other < rigid_ &&
+             0 <= own.body && own.body < static_cast<int64_t>(bodies) && -1 <= own.other && own.other < solids() &&
              -1 <= own.other_body && own.other_body < static_cast<int64_t>(slots.size());
     });
   }
@@ -159,12 +158,11 @@ class SharedSkin : public tactile::Skin {
     require(out.shape(0) == size() && out.shape(1) == static_cast<size_t>(channels) && fits(function, channels),
             "out and factors must have one row for each taxel");
   }
-  bool fits(const tactile::Function& function, int channels) const {
-    return (function.factors.empty() || function.factors.size() == size()) && (!function.in_taxel_axes || channels == 3);
-  }
 
  private:
-  int rigid_;
+  // Number of geoms that are no flexes; they come first.
+  int solids() const { return static_cast<int>(elastic.solids()); }
+
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<tactile::SkinScratch>> idle_;
 };
@@ -239,6 +237,25 @@ void place_in_world(const Vectors& places, const List<int64_t>& offsets, const L
   }
 }
 
+template <class T>
+Result1<double> pad_forces(const Rows<T>& values, const Rows<double>& directions, const List<int64_t>& starts,
+                           const List<int64_t>& stops) {
+  const size_t n = values.shape(0), channels = values.shape(1), pads = starts.size();
+  require(directions.shape(1) == channels && (directions.shape(0) == n || directions.shape(0) == 1) &&
+              stops.size() == pads && within(starts, 0, n + 1) && within(stops, 0, n + 1),
+          "values, directions and ranges must fit each other");
+  const size_t stride = directions.shape(0) == n ? channels : 0;
+  std::vector<double> out(pads);
+  for (size_t p = 0; p < pads; ++p) {
+    for (int64_t t = starts.data()[p]; t < stops.data()[p]; ++t) {
+      for (size_t c = 0; c < channels; ++c) {
+        out[p] += values.data()[t * channels + c] * directions.data()[t * stride + c];
+      }
+    }
+  }
+  return array(std::move(out));
+}
+
 void bind_class(nb::module_& m) {
   nb::class_<tactile::Function>(m, "SkinFunction", "What the readings of a skin are.")
       .def(
@@ -261,11 +278,9 @@ void bind_class(nb::module_& m) {
              bool along_surface, nb::object patches, const List<int64_t>& patch_bodies, nb::object geoms,
              const List<int64_t>& slots, size_t bodies, nb::tuple quadrature, nb::tuple solids) {
             const size_t n = positions.shape(0);
-            require(normals.shape(0) == n && axes.shape(0) == n && extents.shape(0) == n && extents.shape(1) == 3 &&
-                        delimits(begin, n, neighbors.size()) && within(neighbors, 0, n) && n <= INT32_MAX,
+            require(normals.shape(0) == n && extents.shape(0) == n && extents.shape(1) == 3 &&
+                        delimits(begin, n, neighbors.size()),
                     "arrays must have one row for each taxel");
-            require(std::all_of(positions.data(), positions.data() + 3 * n, [](double x) { return std::abs(x) < 1e100; }),
-                    "positions must be finite");
             tactile::Taxels taxels;
             for (size_t t = 0; t < n; ++t) {
               const double* extent = extents.data() + 3 * t;
@@ -276,29 +291,12 @@ void bind_class(nb::module_& m) {
             taxels.neighbors = copied<int32_t>(neighbors);
             taxels.along_surface = along_surface;
             taxels.patches = records<tactile::Patch>(patches);
-            const auto own = records<tactile::SkinGeom>(geoms);
-            const auto known = static_cast<int64_t>(taxels.patches.size());
-            for (const tactile::Patch& patch : taxels.patches) {
-              require(0 <= patch.start && patch.start < patch.stop && patch.stop <= static_cast<int64_t>(n) &&
-                          0.0 < patch.spacing && patch.spacing < tactile::kInfinity,
-                      "patches must have taxels and a spacing");
-            }
-            for (const tactile::SkinGeom& geom : own) {
-              require(-1 <= geom.patch && geom.patch < known && 0 <= geom.body &&
-                          geom.body < static_cast<int64_t>(slots.size()),
-                      "patches and bodies of geoms must exist");
-            }
-            require(patch_bodies.size() == taxels.patches.size() && within(patch_bodies, 0, bodies) &&
-                        within(slots, -1, bodies),
-                    "bodies of patches must exist");
-            taxels.sort_into_cells();
-            tactile::Elastic layer = elastic(quadrature, solids);
-            const size_t rigid = Memory(solids[0]).records<const tactile::Solid>().size();
-            require(layer.taxels() == n && layer.patches() == taxels.patches.size() && rigid <= own.size(),
-                    "layer, patches and solids must be those of the taxels and geoms");
-            new (self) SharedSkin({std::move(taxels), std::move(layer), matrices(axes), own,
-                                   copied<int64_t>(patch_bodies), copied<int64_t>(slots), bodies},
-                                  rigid);
+            tactile::Skin skin{std::move(taxels), elastic(quadrature, solids), matrices(axes),
+                               records<tactile::SkinGeom>(geoms), copied<int64_t>(patch_bodies),
+                               copied<int64_t>(slots), bodies};
+            skin.check();
+            skin.taxels.sort_into_cells();
+            new (self) SharedSkin(std::move(skin));
           },
           "positions"_a, "normals"_a, "axes"_a, "extents"_a, "begin"_a, "neighbors"_a, "along_surface"_a,
           "patches"_a, "patch_bodies"_a, "geoms"_a, "slots"_a, "bodies"_a,
@@ -547,19 +545,9 @@ void bind_skin(nb::module_& m) {
       },
       "states"_a, "time"_a, "normal_force"_a, "thresholds"_a,
       "Return the debounced contact states (p, 4) of pads after a sample: raw, contact, since, pending.");
-  m.def(
-      "sums",
-      [](const Numbers& values, const List<int64_t>& starts, const List<int64_t>& stops) {
-        require(starts.size() == stops.size(), "starts and stops must have equal lengths");
-        std::vector<double> out(starts.size());
-        for (size_t p = 0; p < out.size(); ++p) {
-          const int64_t start = starts.data()[p], stop = stops.data()[p];
-          require(0 <= start && start <= stop && stop <= static_cast<int64_t>(values.size()), "ranges must exist");
-          for (int64_t t = start; t < stop; ++t) out[p] += values.data()[t];
-        }
-        return array(std::move(out));
-      },
-      "values"_a, "starts"_a, "stops"_a, "Return the sums (p,) of ranges of values.");
+  m.def("pad_forces", pad_forces<float>, "values"_a, "directions"_a, "starts"_a, "stops"_a,
+        "Return the sums (p,) of the products of the rows of values and directions (n or 1, c) over ranges of rows.");
+  m.def("pad_forces", pad_forces<double>, "values"_a, "directions"_a, "starts"_a, "stops"_a);
   m.def(
       "move_to_rest",
       [](const Out<double, nb::shape<-1, 32>>& values, const Given<int64_t, nb::shape<-1, 4>>& touching, double sign,
@@ -581,6 +569,27 @@ void bind_skin(nb::module_& m) {
       },
       "values"_a.noconvert(), "touching"_a, "sign"_a, "present"_a, "rest"_a, "triangles"_a, "begin"_a, "near"_a,
       "position"_a, "rotation"_a, "Move contacts on a flex, in place, to the same points of its rest shape.");
+  m.def(
+      "force_arrows",
+      [](const ContactValues& values, const Vectors& positions, const Matrices& rotations, const List<int64_t>& bodies,
+         const Given<double, nb::shape<-1, 6>>& wrenches, double scale, bool tangents, double longest) {
+        const auto poses = poses_of(positions, rotations);
+        require(wrenches.shape(0) == bodies.size() && within(bodies, 0, positions.shape(0)), "bodies must exist");
+        tactile::Arrows arrows{scale, {}, {}, {}};
+        arrows.add_contacts({reinterpret_cast<const Contact*>(values.data()), values.shape(0)}, tangents);
+        for (size_t k = 0; k < bodies.size(); ++k) {
+          const int64_t body = bodies.data()[k];
+          const Vec3 force = poses.rotations[body] * tactile::vec3(wrenches.data() + 6 * k);
+          arrows.add(poses.positions[body], force, tactile::Arrows::kNet, k);
+        }
+        arrows.limit(longest);
+        auto* owned = new std::vector<Vec3>(std::move(arrows.points));
+        nb::ndarray<nb::numpy, double, nb::ndim<3>> points(reinterpret_cast<double*>(owned->data()),
+                                                           {owned->size() / 2, 2, 3}, owner_of(owned));
+        return std::make_tuple(points, array(std::move(arrows.kinds)), array(std::move(arrows.sources)));
+      },
+      "values"_a, "positions"_a, "rotations"_a, "bodies"_a, "wrenches"_a, "scale"_a, "tangents"_a, "longest"_a,
+      "Return points (n, 2, 3), kinds and sources of arrows for the forces of contacts and of net wrenches on bodies.");
   m.def(
       "centers_of_touch",
       [](const ContactValues& values, const ContactNumbers& ids, const Vectors& positions, const Matrices& rotations,

@@ -100,11 +100,11 @@ double shift_references(uintptr_t model, uintptr_t data, const Numbers& referenc
 
 void bind_trifinger(nb::module_& m) {
   m.def("apply_rules", apply_rules, "desired"_a, "gains"_a, "positions"_a, "velocities"_a, "applied"_a.noconvert(),
-        "Compute applied torques and gains (3, n); see tactile_sim.trifinger.physics.rules.");
+        "Compute applied torques and gains (3, n); see tactile_sim.trifinger.physics.");
   m.def("add_drag", add_drag, "model"_a, "data"_a, "dampings"_a,
         "Add drag to qfrc_passive, with a damping (nbody,) for each body [1/s]; call this after mj_step1.");
   m.def("limit_speed", limit_speed, "positions"_a.noconvert(), "velocities"_a.noconvert(), "time_step"_a, "most"_a,
         "Limit joint speeds after a semi-implicit step, in place.");
   m.def("shift_references", shift_references, "model"_a, "data"_a, "references"_a, "accelerations"_a,
-        "Shift the reference accelerations of contacts; see tactile_sim.trifinger.physics.friction.");
+        "Shift the reference accelerations of contacts; see tactile_sim.trifinger.physics.");
 }

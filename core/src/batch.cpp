@@ -7,39 +7,6 @@
 
 namespace tactile {
 
-namespace {
-
-// Arguments of `record_one` in addition to those of mjfBatchFunc.
-struct Job {
-  int steps;
-  const Recording& out;
-};
-
-void copy_row(const mjtNum* from, double* to, int env, int64_t size) {
-  if (size) std::memcpy(to + env * size, from, size * sizeof(double));
-}
-
-// MuJoCo leaves this function with longjmp if it raises an error.
-void record_one(const mjModel* model, mjData* data, int env, void* argument) {
-  const Job& job = *static_cast<const Job*>(argument);
-  const Recording& out = job.out;
-  forward(*model, *data);
-  if (data->ncon > out.capacity) {
-    out.counts[env] = -data->ncon;
-    return;
-  }
-  out.counts[env] =
-      read_contacts(*model, *data, out.contacts + env * out.capacity, out.ids + env * out.capacity);
-  copy_row(data->xpos, out.xpos, env, 3 * model->nbody);
-  copy_row(data->xmat, out.xmat, env, 9 * model->nbody);
-  copy_row(data->qfrc_actuator, out.qfrc_actuator, env, model->nv);
-  copy_row(data->sensordata, out.sensordata, env, model->nsensordata);
-  if (job.steps > 0) integrate(*model, *data);
-  for (int k = 1; k < job.steps; ++k) mj_step(model, data);
-}
-
-}  // namespace
-
 void forward(const mjModel& model, mjData& data) {
   mj_checkPos(&model, &data);
   mj_checkVel(&model, &data);
@@ -49,13 +16,13 @@ void forward(const mjModel& model, mjData& data) {
 
 void integrate(const mjModel& model, mjData& data) {
   switch (model.opt.integrator) {
+    case mjINT_EULER: return mj_Euler(&model, &data);
     case mjINT_RK4: return mj_RungeKutta(&model, &data, 4);
     case mjINT_IMPLICIT:
     case mjINT_IMPLICITFAST: return mj_implicit(&model, &data);
-    // This integrator has no public function. mj_step2 solves again from the same warm start, so the result is
-    // bitwise identical.
-    case mjINT_DISCRETE: return mj_step2(&model, &data);
-    default: return mj_Euler(&model, &data);
+    // The discrete integrator, which has no public function. mj_step2 solves again from the same warm start, so the
+    // result is bitwise identical.
+    default: return mj_step2(&model, &data);
   }
 }
 
@@ -97,6 +64,46 @@ void Forwarding::end() {
   read(values_);
 }
 
+bool Forwarding::unstable() const {
+  const mjWarningStat* warning = data_.warning;
+  return warning[mjWARN_BADQPOS].number || warning[mjWARN_BADQVEL].number || warning[mjWARN_BADQACC].number;
+}
+
+#ifdef TACTILE_HAS_WORLDS
+
+namespace {
+
+// Arguments of `record_one` in addition to those of mjfBatchFunc.
+struct Job {
+  int steps;
+  const Recording& out;
+};
+
+void copy_row(const mjtNum* from, double* to, int env, int64_t size) {
+  if (size) std::memcpy(to + env * size, from, size * sizeof(double));
+}
+
+// MuJoCo leaves this function with longjmp if it raises an error.
+void record_one(const mjModel* model, mjData* data, int env, void* argument) {
+  const Job& job = *static_cast<const Job*>(argument);
+  const Recording& out = job.out;
+  forward(*model, *data);
+  if (data->ncon > out.capacity) {
+    out.counts[env] = -data->ncon;
+    return;
+  }
+  out.counts[env] =
+      read_contacts(*model, *data, out.contacts + env * out.capacity, out.ids + env * out.capacity);
+  copy_row(data->xpos, out.xpos, env, 3 * model->nbody);
+  copy_row(data->xmat, out.xmat, env, 9 * model->nbody);
+  copy_row(data->qfrc_actuator, out.qfrc_actuator, env, model->nv);
+  copy_row(data->sensordata, out.sensordata, env, model->nsensordata);
+  if (job.steps > 0) integrate(*model, *data);
+  for (int k = 1; k < job.steps; ++k) mj_step(model, data);
+}
+
+}  // namespace
+
 Worlds::Worlds(const mjModel& model, int count, int threads) {
   char error[1000] = "";
   for (const bool persistent : {false, true}) {  // models with sleep need one mjData for each environment
@@ -121,5 +128,7 @@ int Worlds::record(const int* envs, int count, int steps, const Recording& out) 
   Job job{steps, out};
   return mjb_apply(batch_.get(), envs, count, record_one, &job, steps > 0);
 }
+
+#endif
 
 }  // namespace tactile

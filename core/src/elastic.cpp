@@ -25,10 +25,28 @@ constexpr int kMostCuts = 20;
 constexpr double kUpright = 0.999;
 // The gap is uneven where the gaps of neighboring taxels differ by more than this, relative to their spacing.
 constexpr double kUneven = 0.25;
+// Single points are used only if more taxels than this may be pressed: in smaller contacts, readings would change
+// noticeably where a taxel gets several points.
+constexpr size_t kMany = 60;
 // Maximum slope of the gap between two neighboring taxels in one plane under a level face: it must be at least
 // sin(2 acos(kUpright)) + quadrature.FLAT.
 constexpr double kLevelSlope = 0.12;
-constexpr size_t kPointWidth = 7;  // columns of ElasticArrays::points
+// Tolerance of the center of pressure, relative to the spacing.
+constexpr double kClose = 1e-9;
+// Maximum number of iterations; curved skins need several, because a twist changes the other moments.
+constexpr int kMostRounds = 30;
+// A contact is narrow below, and wide above, these variances of its pressures in its narrowest direction [spacings2].
+constexpr double kNarrow = 0.5, kWide = 1.5;
+// The gaps of points in a cell are smaller than that of its taxel by at most this [spacings].
+constexpr double kBeside = 0.75;
+// Faces of a box are left out if the cosine between their normal and the pair's normal is below this.
+constexpr double kSteep = 0.02;
+// Torsional moments below this fraction of the normal force times the spacing are ignored.
+constexpr double kSmall = 1e-8;
+// A single taxel has no torsional moment, and readings are continuous while a load leaves its last but one taxel: the
+// twist fades where the mean square of the distance from the center of pressure is below this [spacings2].
+constexpr double kLeastInertia = 0.005;
+constexpr size_t kPointWidth = 15, kTaxel = 7, kShare = 11, kShares = 4;  // columns of ElasticArrays::points
 
 double cosine_to(const Vec3& outward, const Vec3& normal) { return -dot(outward, normal); }
 
@@ -74,9 +92,9 @@ bool is_tree(Range<const BoxNode> nodes, int64_t items) {
 }
 
 bool fit(const ElasticArrays& own) {
-  const auto taxels = static_cast<int64_t>(own.place.size()), points = static_cast<int64_t>(own.points.size()) / 7,
+  const auto taxels = static_cast<int64_t>(own.place.size()), points = static_cast<int64_t>(own.points.size() / kPointWidth),
              nodes = static_cast<int64_t>(own.nodes.size()), meshes = static_cast<int64_t>(own.mesh_nodes.size());
-  bool fits = own.taxels.size() == own.place.size() + 1 && own.points.size() % 7 == 0 && own.corners.size() % 9 == 0 &&
+  bool fits = own.taxels.size() == own.place.size() + 1 && own.points.size() % kPointWidth == 0 && own.corners.size() % 9 == 0 &&
               within(own.place, taxels) && within(own.beside, taxels) && within(own.roots, nodes + 1) &&
               (taxels ? own.beside.size() % taxels == 0 : own.beside.size() == 0) &&
               std::is_sorted(own.roots.begin(), own.roots.end()) && own.node_normals.size() == 6 * own.nodes.size() &&
@@ -85,6 +103,12 @@ bool fit(const ElasticArrays& own) {
     const ElasticTaxel& taxel = own.taxels[t];
     fits = 0 <= taxel.id && taxel.id < taxels && 0 <= taxel.begin && taxel.begin <= own.taxels[t + 1].begin &&
            own.taxels[t + 1].begin <= points;
+  }
+  for (int64_t q = 0; fits && q < points; ++q) {
+    for (size_t n = kTaxel; n < kTaxel + kShares; ++n) {
+      const double taxel = own.points[q * kPointWidth + n];
+      fits = fits && 0.0 <= taxel && taxel < static_cast<double>(taxels);
+    }
   }
   for (const Solid& solid : own.solids) {
     fits = fits && 0 <= solid.first_node && solid.first_node <= solid.last_node && solid.last_node <= meshes;
@@ -103,13 +127,40 @@ Elastic::Elastic(const ElasticArrays& arrays)
   for (const ElasticTaxel& t : taxels_) {
     columns_.x.push_back(t.position.x), columns_.y.push_back(t.position.y), columns_.z.push_back(t.position.z);
     columns_.normal_x.push_back(t.normal.x), columns_.normal_y.push_back(t.normal.y);
-    columns_.normal_z.push_back(t.normal.z), ids_.push_back(t.id), columns_.area.push_back(t.area), columns_.margin.push_back(t.margin);
+    columns_.normal_z.push_back(t.normal.z), ids_.push_back(t.id);
+    columns_.area.push_back(t.area), columns_.margin.push_back(t.margin);
   }
   const double* point = arrays.points.begin();
   for (; point != arrays.points.end(); point += kPointWidth) {
     points_.x.push_back(point[0]), points_.y.push_back(point[1]), points_.z.push_back(point[2]);
     points_.normal_x.push_back(point[3]), points_.normal_y.push_back(point[4]);
     points_.normal_z.push_back(point[5]), points_.area.push_back(point[6]);
+  }
+  const auto add_share = [&](int32_t taxel, double part) {
+    for (size_t n = shares_.begin.back(); n < shares_.taxel.size(); ++n) {
+      if (shares_.taxel[n] == taxel) {
+        shares_.part[n] += part;
+        return;
+      }
+    }
+    if (part > 0.0) shares_.taxel.push_back(taxel), shares_.part.push_back(part);
+  };
+  shares_.begin.push_back(0);
+  const size_t count = points_.x.size();
+  for (size_t q = 0; q < count; ++q) {
+    const double* own = arrays.points.begin() + kPointWidth * q;
+    for (size_t n = 0; n < kShares; ++n) add_share(static_cast<int32_t>(own[kTaxel + n]), own[kShare + n]);
+    shares_.begin.push_back(static_cast<int32_t>(shares_.taxel.size()));
+  }
+  for (size_t t = 0; t + 1 < taxels_.size(); ++t) {
+    double area = 0.0;
+    for (int32_t q = taxels_[t].begin; q < taxels_[t + 1].begin; ++q) area += points_.area[q];
+    for (int32_t q = taxels_[t].begin; q < taxels_[t + 1].begin; ++q) {
+      for (int32_t n = shares_.begin[q]; n < shares_.begin[q + 1]; ++n) {
+        add_share(shares_.taxel[n], shares_.part[n] * points_.area[q] / area);
+      }
+    }
+    shares_.begin.push_back(static_cast<int32_t>(shares_.taxel.size()));
   }
   // Loops over `Lanes` read beyond the end.
   for (auto* values : {&columns_.x, &columns_.y, &columns_.z, &columns_.normal_x, &columns_.normal_y,
@@ -204,18 +255,35 @@ Pair Elastic::net_load(Range<const Load> loads, const int64_t* group, int64_t nu
 
 // -- the area where a pair of surfaces may touch ----------------------------------------------------------------
 
-// Finds the points of a patch that the other body may press, and the pressures there.
+// Tangential forces in proportion to normal force and to distance from the center of pressure.
+struct Twist {
+  double rate = 0.0;         // force per normal force and distance [1/m]
+  double x = 0.0, y = 0.0;   // center of pressure [m]
+  double zx = 0.0, zy = 0.0; // sums of normal force times height times coordinate relative to the center [N m2]
+};
+
+// The load on a pressed taxel, along the axes of its pair.
+struct TaxelLoad {
+  Vec3 point, force;  // [m, N]
+};
+
+// Finds the points of a patch that the other body may press, and the forces there.
 class ContactArea {
  public:
   ContactArea(const Elastic& elastic, const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
               const int64_t* group, int64_t number, const Pair& pair)
       : elastic_(elastic), taxels_(taxels), scratch_(scratch), near_(scratch.near), loads_(loads), group_(group),
         number_(number), pair_(pair), normal_(pair.axes.row[2]), load_(loads[pair.first]),
-        spacing_(taxels.patches[load_.patch].spacing), reach_(reach_of(load_, taxels)) {}
+        spacing_(taxels.patches[load_.patch].spacing), reach_(reach_of(load_, taxels)),
+        lean_x_(pair.force.x / pair.force.z), lean_y_(pair.force.y / pair.force.z) {}
+  ~ContactArea() { reset(); }
 
-  // Compute the pressures and sum them up by taxel in `scratch.layer.pressed`, which is empty if no taxel is in
-  // reach.
-  Layer::Result press();
+  // Compute the normal forces on taxels in `scratch.push`, and return the twist. If no taxel is in reach,
+  // `scratch.pressed` is empty.
+  Twist press();
+  // The load on a nearby taxel in the frame of the pair, and its index in the skin.
+  TaxelLoad load_on(size_t e, const Twist& twist) const;
+  int32_t taxel(size_t e) const { return elastic_.ids_[near_.taxel[e]]; }
 
  private:
   struct LevelFace {
@@ -253,7 +321,15 @@ class ContactArea {
   void add_level_points(double limit);
   void add_even_points();
   void add_beside(double limit);
-  void add_cell_points(double most);
+  void add_cell_points(double limit, double most);
+  void add_faces(size_t from, size_t to);
+  void connect_points(double wide);
+  Range<const int32_t> taxels_of(size_t k, const double*& parts) const;
+  void push_taxels(const Pressure& pressure, double wide);
+  double width() const;
+  Twist twist() const;
+  double u_of(size_t e) const { return near_.x[e] - lean_x_ * near_.z[e]; }
+  double v_of(size_t e) const { return near_.y[e] - lean_y_ * near_.z[e]; }
 
   const Elastic& elastic_;
   const Taxels& taxels_;
@@ -266,6 +342,7 @@ class ContactArea {
   const Vec3 normal_;
   const Load& load_;
   const double spacing_, reach_;
+  const double lean_x_, lean_y_;  // tangential force per normal force
 
   size_t found_ = 0, measured_ = 0;  // taxels in `near_`, and those of them whose gaps have been measured
   bool is_round_ = true;             // whether all touching geoms are smooth
@@ -275,12 +352,12 @@ class ContactArea {
   double least_point_ = kInfinity;   // smallest gap of all points [m]
 };
 
-Layer::Result ContactArea::press() {
-  Layer& layer = scratch_.layer;
+Twist ContactArea::press() {
   fit_memory();
-  layer.pressed.count = 0;
-  const Balance balance{pair_.force, pair_.moment, foundation_of(load_, taxels_), spacing_};
-  const double volume = pair_.force.z / balance.stiffness;
+  LayerPoints& points = scratch_.points;
+  const double f = pair_.force.z;
+  Balance balance{f, -pair_.moment.y / f, pair_.moment.x / f, foundation_of(load_, taxels_), spacing_};
+  const double volume = f / balance.stiffness;
   take_contacts();
   scratch_.triangles.clear();
   if (std::any_of(scratch_.placed.begin(), scratch_.placed.end(), [&](const Placed& each) {
@@ -293,26 +370,42 @@ Layer::Result ContactArea::press() {
     reset();
     take_contacts();
   }
-  Layer::Result result;
-  result.miss = result.highest = kInfinity;
+  Pressure pressure;
   for (const double depths : kDepths) {
     measure(volume, depths);
     const double within = depths * depth_, limit = least_ + std::min(reach_, within);
     find_points(limit, within < reach_ ? limit : kMissed);
-    if (layer.points.count > 0) {
+    if (points.count > 0) {
       // Start with all points pressed, so that Newton's method does not get stuck at a border.
       const double start = depths > kDepths[0] ? std::min(reach_, within) : depth_ < kInfinity ? depth_ : 0.0;
-      result = layer.press(balance, least_point_ + start);
+      connect_points(0.0);
+      pressure = tactile::press(points, balance, {least_point_ + start, 0.0, 0.0});
     }
     // If the layer presses points beyond the limit, the result is not used.
-    if ((result.miss <= kOutOfReach * spacing_ && result.highest <= limit) || within >= reach_) break;
+    if ((pressure.miss <= kOutOfReach * spacing_ && pressure.highest <= limit) || within >= reach_) break;
   }
-  reset();
-  return result;
+  if (points.count == 0) return {};
+  push_taxels(pressure, 0.0);
+  const double wide = width();
+  if (wide > 0.0) {
+    connect_points(wide);
+    pressure = tactile::press(points, balance, pressure.plane);
+  }
+  Twist twist;
+  for (int round = 0; round < kMostRounds; ++round) {
+    push_taxels(pressure, wide);
+    twist = this->twist();
+    const double u = -(pair_.moment.y + twist.rate * twist.zy) / f, v = (pair_.moment.x + twist.rate * twist.zx) / f;
+    const double change = std::abs(u - balance.u) + std::abs(v - balance.v);
+    if (!(change > kClose * spacing_) || pressure.miss > kOutOfReach * spacing_) break;
+    balance.u = u, balance.v = v;
+    pressure = tactile::press(points, balance, pressure.plane);
+  }
+  return twist;
 }
 
 void ContactArea::fit_memory() {
-  const size_t taxels = elastic_.place_.size(), points = elastic_.points_.x.size();
+  const size_t taxels = elastic_.place_.size();
   if (scratch_.at.size() != taxels + kLanes) {
     scratch_.at.assign(taxels + kLanes, -1);
     for (auto* values : {&near_.x, &near_.y, &near_.z, &near_.gap, &near_.cosine, &near_.area, &near_.margin,
@@ -320,14 +413,17 @@ void ContactArea::fit_memory() {
       values->resize(taxels + kLanes);
     }
     near_.taxel.resize(taxels + kLanes);
+    scratch_.push.assign(taxels, 0.0);
     scratch_.several.reserve(taxels);
   }
-  scratch_.layer.points.reserve(std::max(points, taxels));
+  scratch_.points.reserve(taxels);
+  scratch_.pressed.clear();
 }
 
 // Forget all taxels that were found.
 void ContactArea::reset() {
   for (size_t e = 0; e < found_; ++e) scratch_.at[near_.taxel[e]] = -1;
+  for (const int32_t e : scratch_.pressed) scratch_.push[e] = 0.0;
   found_ = measured_ = 0, within_ = -kInfinity;
 }
 
@@ -516,7 +612,7 @@ void ContactArea::measure(double volume, double depths) {
     for (size_t e = measured_; e < found_; ++e) least_ = std::min(least_, near_.gap[e]);
     measured_ = found_;
     depth_ = estimate_depth(volume);
-    const double needed = least_ + depths * depth_;
+    const double needed = least_ + depths * depth_ + kBeside * spacing_;
     if (!(within_ < needed) || within_ >= reach_) return;  // also if the loads are not numbers
     search(std::min(std::max(needed, 0.0), reach_));
   }
@@ -572,30 +668,30 @@ ContactArea::LevelFace ContactArea::level_face() const {
 // even over its cell, and by several points at an edge of either surface. There are no points if the gaps of all
 // of them exceed `most` [m]. Gaps of pressed taxels are at most `limit` [m].
 void ContactArea::find_points(double limit, double most) {
-  scratch_.layer.points.count = 0;
+  scratch_.points.count = 0;
   scratch_.several.clear();
-  add_level_points(limit);
+  const double beside = limit + kBeside * spacing_;
+  add_level_points(beside);
   for (size_t k = 0; k < scratch_.several.size(); ++k) take_neighbors(scratch_.several[k]);
   write_gaps(columns(measured_));
   measured_ = found_;
   add_even_points();
-  add_beside(limit);
-  add_cell_points(most);
+  add_beside(beside);
+  add_cell_points(limit, most);
 }
 
 // Add a single point that represents a nearby taxel.
 inline void ContactArea::add_point(size_t e) {
-  LayerPoints& points = scratch_.layer.points;
+  LayerPoints& points = scratch_.points;
   const size_t k = points.count++;
-  points.u[k] = near_.x[e], points.v[k] = near_.y[e], points.z[k] = near_.z[e];
   points.gap[k] = near_.gap[e], points.area[k] = near_.cosine[e] * near_.area[e];
-  points.taxel[k] = elastic_.ids_[near_.taxel[e]];
+  points.source[k] = near_.taxel[e], points.owner[k] = static_cast<int32_t>(e);
 }
 
 // Add a point for each taxel that is, with all its neighbors, under a level face. The other taxels within the limit
 // are written to `several`.
 TACTILE_WIDE void ContactArea::add_level_points(double limit) {
-  LayerPoints& points = scratch_.layer.points;
+  LayerPoints& points = scratch_.points;
   const LevelFace face = level_face();
   // Neighbors may be a little farther away along the face.
   const double most_margin = face.exists ? kUneven * spacing_ / kLevelSlope : -1.0, further = 1.1;
@@ -613,9 +709,9 @@ TACTILE_WIDE void ContactArea::add_level_points(double limit) {
     if (e + kLanes <= measured_ && (level[0] & level[1] & level[2] & level[3])) {
       const size_t k = points.count;
       area *= cosine;
-      store(&points.u[k], x), store(&points.v[k], y), store(&points.z[k], z);
       store(&points.gap[k], gap), store(&points.area[k], area);
-      for (int i = 0; i < kLanes; ++i) points.taxel[k + i] = elastic_.ids_[near_.taxel[e + i]];
+      std::copy_n(&near_.taxel[e], kLanes, &points.source[k]);
+      for (int i = 0; i < kLanes; ++i) points.owner[k + i] = static_cast<int32_t>(e + i);
       points.count = k + kLanes;
       continue;
     }
@@ -634,6 +730,7 @@ TACTILE_WIDE void ContactArea::add_level_points(double limit) {
 void ContactArea::add_even_points() {
   const double uneven = kUneven * spacing_;
   auto& several = scratch_.several;
+  const bool many = scratch_.points.count + several.size() > kMany;
   size_t kept = 0;
   for (const int32_t e : several) {
     const int32_t* beside = elastic_.beside_.data() + near_.taxel[e] * elastic_.width_;
@@ -645,7 +742,7 @@ void ContactArea::add_even_points() {
       low = std::min(low, there), high = std::max(high, there);
       if (b >= 0) near_.low[b] = std::min(near_.low[b], here);
     }
-    const bool smooth = near_.margin[e] >= 0.0 && near_.cosine[e] > kFacing;
+    const bool smooth = near_.margin[e] >= 0.0 && near_.cosine[e] > kFacing && many;
     if (smooth && here - low <= uneven && high - here <= uneven) {
       add_point(e);
     } else {
@@ -660,69 +757,200 @@ void ContactArea::add_beside(double limit) {
   for (size_t e = 0; e < measured_; ++e) {
     const double here = near_.gap[e], low = near_.low[e];
     if (!(here > limit) || !(low < kInfinity)) continue;
-    // Between two smooth surfaces, the gap beside a taxel is about the mean of both gaps.
-    const bool between = is_round_ && near_.margin[e] >= 0.0 && here < kInfinity;
-    if ((between ? 0.5 * (here + low) : low) <= limit) scratch_.several.push_back(static_cast<int32_t>(e));
+    if (low <= limit) scratch_.several.push_back(static_cast<int32_t>(e));
   }
 }
 
-// Add those points of the taxels in `several` that face the other body. All points are removed if their gaps exceed
-// `most`.
-TACTILE_WIDE void ContactArea::add_cell_points(double most) {
-  LayerPoints& points = scratch_.layer.points;
+// Add those points of the taxels in `several` that face the other body and are above it. All points are removed if
+// their gaps exceed `most`.
+TACTILE_WIDE void ContactArea::add_cell_points(double limit, double most) {
+  LayerPoints& points = scratch_.points;
   const auto& own = elastic_.points_;
   const Vec3 *axis = pair_.axes.row, o = pair_.origin, n = normal_;
   const size_t single = points.single = points.count;
-  size_t k = single, taxels = single;
-  points.end.clear();
+  size_t k = single, needed = single;
   for (const int32_t e : scratch_.several) {
     const ElasticTaxel* taxel = &elastic_.taxels_[near_.taxel[e]];
-    const bool same = taxel->margin >= 0.0 && near_.cosine[e] > kFacing;  // the points have the taxel's normal
-    Lanes cosine = Lanes{} + near_.cosine[e];
-    const size_t first = k;
+    needed += taxel[1].begin - taxel->begin;
+  }
+  points.reserve(needed);
+  for (const int32_t e : scratch_.several) {
+    const ElasticTaxel* taxel = &elastic_.taxels_[near_.taxel[e]];
     for (int32_t q = taxel->begin; q < taxel[1].begin; q += kLanes) {
       Lanes x, y, z, area;
-      load(x, &own.x[q]), load(y, &own.y[q]), load(z, &own.z[q]), load(area, &own.area[q]);
+      load(x, &own.normal_x[q]), load(y, &own.normal_y[q]), load(z, &own.normal_z[q]), load(area, &own.area[q]);
+      const Lanes cosine = (x == 0.0) & (y == 0.0) & (z == 0.0) ? Lanes{} + 1.0 : -(x * n.x + y * n.y + z * n.z);
+      area *= cosine;
+      load(x, &own.x[q]), load(y, &own.y[q]), load(z, &own.z[q]);
       x -= o.x, y -= o.y, z -= o.z;
       const Lanes u = axis[0].x * x + axis[0].y * y + axis[0].z * z, v = axis[1].x * x + axis[1].y * y + axis[1].z * z;
       const Lanes w = axis[2].x * x + axis[2].y * y + axis[2].z * z;
-      const int count = std::min(kLanes, taxel[1].begin - q);
-      if (same) {
-        store(&points.u[k], u), store(&points.v[k], v), store(&points.z[k], w), store(&points.area[k], cosine * area);
-        k += count;
-        continue;
-      }
-      load(x, &own.normal_x[q]), load(y, &own.normal_y[q]), load(z, &own.normal_z[q]);
-      cosine = (x == 0.0) & (y == 0.0) & (z == 0.0) ? Lanes{} + 1.0 : -(x * n.x + y * n.y + z * n.z);
-      area *= cosine;
-      for (int i = 0; i < count; ++i) {
-        points.u[k] = u[i], points.v[k] = v[i], points.z[k] = w[i], points.area[k] = area[i];
+      for (int i = 0; i < std::min(kLanes, taxel[1].begin - q); ++i) {
+        points.x[k] = u[i], points.y[k] = v[i], points.z[k] = w[i], points.area[k] = area[i];
+        points.source[k] = q + i, points.owner[k] = e;
         k += cosine[i] > kFacing;  // a point that faces away is overwritten by the next one
       }
     }
-    points.taxel[taxels] = taxel->id;
-    if (k > first) points.end.push_back(static_cast<int32_t>(k)), ++taxels;
   }
+  std::fill_n(&points.gap[single], k - single, kInfinity);
+  const Columns all{&points.x[single], &points.y[single], &points.z[single], &points.gap[single], k - single};
+  for (const Placed& each : scratch_.placed) {
+    const Solid& solid = elastic_.solids_.table[each.solid];
+    if (solid.kind != mjGEOM_MESH && solid.kind != mjGEOM_BOX) reduce_gaps(solid, each, all);
+  }
+  scratch_.triangles.reduce_gaps(all);
   points.count = k;
-  write_gaps({&points.u[single], &points.v[single], &points.z[single], &points.gap[single], k - single});
-  points.pad();
-  Lanes lowest = Lanes{} + kInfinity;
-  const Lanes missed = Lanes{} + kMissed;
-  for (k = single; k < points.count; k += kLanes) {
-    Lanes gap;
-    load(gap, &points.gap[k]);
-    gap = gap < missed ? gap : missed;  // sums over infinite depths are not numbers
-    store(&points.gap[k], gap);
-    lowest = gap < lowest ? gap : lowest;
+  add_faces(single, k);
+  // Points that are above no surface are also left out, because sums over infinite depths are not numbers.
+  double least = kInfinity;
+  size_t kept = single;
+  for (k = single; k < points.count; ++k) {
+    least = std::min(least, points.gap[k]);
+    if (!(points.gap[k] <= limit && points.gap[k] < kMissed)) continue;
+    points.gap[kept] = points.gap[k], points.area[kept] = points.area[k], points.source[kept] = points.source[k];
+    points.owner[kept] = points.owner[k];
+    ++kept;
   }
-  const double least = -largest(-lowest);
-  if (single == 0 && !(least <= most)) points.count = 0;
+  points.count = single == 0 && !(least <= most) ? 0 : kept;
   least_point_ = std::min(least, least_);
+}
+
+// The part of the interval [at - width, at + width] in [-half, half].
+double part_inside(double at, double width, double half) {
+  return std::max(std::min(at + width, half) - std::max(at - width, -half), 0.0) / (2.0 * width);
+}
+
+// Append the points between `from` and `to` once more for each face of the touching boxes. A point represents an area
+// with a size, of which a face covers a part. Therefore the pressed area changes continuously while a box slides.
+void ContactArea::add_faces(size_t from, size_t to) {
+  LayerPoints& points = scratch_.points;
+  const double* areas = elastic_.points_.area.data();
+  for (const Placed& box : scratch_.placed) {
+    const Solid& solid = elastic_.solids_.table[box.solid];
+    if (solid.kind != mjGEOM_BOX) continue;
+    const Vec3* r = box.rotation.row;
+    const auto axis = [&](int i) { return Vec3{r[0][i], r[1][i], r[2][i]}; };
+    double thickness = kInfinity;  // along the normal
+    for (int i = 0; i < 3; ++i) thickness = std::min(thickness, 2.0 * solid.size[i] / std::abs(r[2][i]));
+    for (int face = 0; face < 3; ++face) {
+      if (!(std::abs(r[2][face]) > kSteep)) continue;
+      const int i = (face + 1) % 3, j = (face + 2) % 3;
+      const Vec3 a = axis(i), b = axis(j), n = (r[2][face] > 0.0 ? 1.0 : -1.0) * axis(face);
+      const double half_a = solid.size[i], half_b = solid.size[j];
+      const Vec3 middle = box.position + solid.size[face] * n;
+      // Derivatives of the coordinates along the face in horizontal directions.
+      const double ax = a.x - a.z * n.x / n.z, ay = a.y - a.z * n.y / n.z, bx = b.x - b.z * n.x / n.z,
+                   by = b.y - b.z * n.y / n.z;
+      const double wide_a = std::sqrt(ax * ax + ay * ay), wide_b = std::sqrt(bx * bx + by * by);
+      points.reserve(points.count + to - from);
+      for (size_t k = from; k < to; ++k) {
+        const double x = points.x[k] - middle.x, y = points.y[k] - middle.y;
+        const double at_a = ax * x + ay * y, at_b = bx * x + by * y, width = std::sqrt(areas[points.source[k]]);
+        const double part = part_inside(at_a, wide_a * width, half_a) * part_inside(at_b, wide_b * width, half_b);
+        const double gap = points.z[k] - middle.z - a.z * std::clamp(at_a, -half_a, half_a) -
+                           b.z * std::clamp(at_b, -half_b, half_b);
+        if (!(part > 0.0 && gap > -thickness)) continue;
+        const size_t made = points.count++;
+        points.gap[made] = gap, points.area[made] = part * points.area[k], points.source[made] = points.source[k];
+        points.owner[made] = points.owner[k];
+      }
+    }
+  }
+}
+
+// The taxels that share the force on a point, and their parts.
+inline Range<const int32_t> ContactArea::taxels_of(size_t k, const double*& parts) const {
+  const auto& shares = elastic_.shares_;
+  const size_t row = scratch_.points.source[k] + (k < scratch_.points.single ? elastic_.taxels_.back().begin : 0);
+  const size_t begin = shares.begin[row];
+  parts = &shares.part[begin];
+  return {&shares.taxel[begin], shares.begin[row + 1] - begin};
+}
+
+// Find the taxels that share the forces on the points, and the centers of these forces. In a `wide` contact (1), a
+// point presses on the taxel in whose cell it is; in a narrow one (0), it is shared by the taxels around it.
+void ContactArea::connect_points(double wide) {
+  LayerPoints& points = scratch_.points;
+  for (size_t k = 0; k < points.count; ++k) {
+    const double* parts;
+    const Range<const int32_t> taxels = taxels_of(k, parts);
+    double u = 0.0, v = 0.0;
+    for (size_t n = 0; n < taxels.size(); ++n) {
+      if (scratch_.at[taxels[n]] < 0) take(taxels[n], cosine_to(elastic_.taxels_[taxels[n]].normal, normal_));
+      const size_t e = scratch_.at[taxels[n]];
+      u += parts[n] * u_of(e), v += parts[n] * v_of(e);
+    }
+    const size_t own = points.owner[k];
+    points.u[k] = u + wide * (u_of(own) - u), points.v[k] = v + wide * (v_of(own) - v);
+  }
+}
+
+// -- forces on taxels ---------------------------------------------------------------------------------------------
+
+// Sum the forces on points up by taxel.
+void ContactArea::push_taxels(const Pressure& pressure, double wide) {
+  const LayerPoints& points = scratch_.points;
+  std::vector<double>& push = scratch_.push;
+  for (const int32_t e : scratch_.pressed) push[e] = 0.0;
+  scratch_.pressed.clear();
+  for (size_t k = 0; k < points.count; ++k) {
+    const double depth = pressure.plane.at(points.u[k], points.v[k]) - points.gap[k];
+    if (!(depth > 0.0)) continue;
+    const double force = pressure.scale * points.area[k] * depth;
+    const auto add = [&](int32_t e, double part) {
+      if (push[e] == 0.0) scratch_.pressed.push_back(e);
+      push[e] += part * force;
+    };
+    if (wide > 0.0) add(points.owner[k], wide);
+    if (wide == 1.0) continue;
+    const double* parts;
+    const Range<const int32_t> taxels = taxels_of(k, parts);
+    for (size_t n = 0; n < taxels.size(); ++n) add(scratch_.at[taxels[n]], (1.0 - wide) * parts[n]);
+  }
+}
+
+// How wide the contact is in its narrowest direction, between 0 and 1.
+double ContactArea::width() const {
+  const double f = pair_.force.z;
+  double u = 0.0, v = 0.0, uu = 0.0, uv = 0.0, vv = 0.0;
+  for (const int32_t e : scratch_.pressed) {
+    const double part = scratch_.push[e] / f, x = u_of(e), y = v_of(e);
+    u += part * x, v += part * y, uu += part * x * x, uv += part * x * y, vv += part * y * y;
+  }
+  uu -= u * u, uv -= u * v, vv -= v * v;
+  const double half = 0.5 * (uu - vv), least = 0.5 * (uu + vv) - std::sqrt(half * half + uv * uv);
+  return std::clamp((least / (spacing_ * spacing_) - kNarrow) / (kWide - kNarrow), 0.0, 1.0);
+}
+
+// The twist that balances the torsional moment.
+Twist ContactArea::twist() const {
+  const double f = pair_.force.z;
+  Twist twist;
+  for (const int32_t e : scratch_.pressed) {
+    twist.x += scratch_.push[e] * near_.x[e], twist.y += scratch_.push[e] * near_.y[e];
+  }
+  twist.x /= f, twist.y /= f;
+  const double torsion = pair_.moment.z - (twist.x * pair_.force.y - twist.y * pair_.force.x);
+  if (!(std::abs(torsion) > kSmall * f * spacing_)) return twist;
+  double inertia = 0.0;
+  for (const int32_t e : scratch_.pressed) {
+    const double dx = near_.x[e] - twist.x, dy = near_.y[e] - twist.y, push = scratch_.push[e];
+    inertia += push * (dx * dx + dy * dy);
+    twist.zx += push * near_.z[e] * dx, twist.zy += push * near_.z[e] * dy;
+  }
+  twist.rate = torsion / std::max(inertia, kLeastInertia * f * spacing_ * spacing_);
+  return twist;
+}
+
+TaxelLoad ContactArea::load_on(size_t e, const Twist& twist) const {
+  const double f = scratch_.push[e], x = near_.x[e], y = near_.y[e];
+  const double across_x = lean_x_ - twist.rate * (y - twist.y), across_y = lean_y_ + twist.rate * (x - twist.x);
+  return {{x, y, near_.z[e]}, {f * across_x, f * across_y, f}};
 }
 
 // -- readings ---------------------------------------------------------------------------------------------------
 
-// Call visit(pair, load, result) for each pair that presses taxels; set the group of the others' loads to -1.
+// Call visit(pair, load, area, twist) for each pair that presses taxels; set the group of the others' loads to -1.
 template <class Visit>
 size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
                               int64_t* group, Visit visit) const {
@@ -730,9 +958,10 @@ size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Ran
   for (int64_t number = 0; number < pairs; ++number) {
     const Pair pair = net_load(loads, group, number);
     if (pair.force.z > 0.0) {
-      const Layer::Result result = ContactArea(*this, taxels, scratch, loads, group, number, pair).press();
-      if (scratch.layer.pressed.count > 0) {
-        visit(pair, loads[pair.first], result);
+      ContactArea area(*this, taxels, scratch, loads, group, number, pair);
+      const Twist twist = area.press();
+      if (!scratch.pressed.empty()) {
+        visit(pair, loads[pair.first], area, twist);
         continue;
       }
     }
@@ -742,41 +971,22 @@ size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Ran
   return std::count(group, group + loads.size(), -1);
 }
 
-namespace {
-
-// The load on a pressed taxel, along the axes of its pair.
-struct TaxelLoad {
-  Vec3 point;  // center of pressure [m]
-  Vec3 force;  // [N]
-
-  TaxelLoad(const Pair& pair, const Layer::Result& result, const Pressed& all, size_t e) {
-    const double lean_x = pair.force.x / pair.force.z, lean_y = pair.force.y / pair.force.z;
-    const double f = result.scale * all.depth[e], inverse = 1.0 / all.depth[e];
-    point.z = all.z[e] * inverse;
-    point.x = all.u[e] * inverse + lean_x * point.z, point.y = all.v[e] * inverse + lean_y * point.z;
-    force = {f * (lean_x - result.twist * (point.y - result.y)), f * (lean_y + result.twist * (point.x - result.x)), f};
-  }
-};
-
-}  // namespace
-
 size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
                              int64_t* group, Quantity quantity, Sums& sums) const {
-  return for_each_pair(taxels, scratch, loads, group, [&](const Pair& pair, const Load& load, const Layer::Result& result) {
+  const auto add = [&](const Pair& pair, const Load& load, const ContactArea& area, const Twist& twist) {
     Mat3 axes = pair.axes;
     if (quantity == Quantity::kForceVectorGlobal) {
       for (Vec3& row : axes.row) row = load.rotation * row;
     }
-    const Pressed& pressed = scratch.layer.pressed;
     const bool slip = quantity == Quantity::kSlip;
     const bool friction = quantity != Quantity::kNormalForce, normal = quantity != Quantity::kFriction;
     // Without a twist, all forces have the same direction.
-    const bool parallel = result.twist == 0.0 && !slip;
+    const bool parallel = twist.rate == 0.0 && !slip;
     const double lean = friction ? 1.0 / pair.force.z : 0.0;
     const Vec3 direction = axes.transposed({lean * pair.force.x, lean * pair.force.y, normal ? 1.0 : 0.0});
-    for (size_t e = 0; e < pressed.count; ++e) {
-      double* sum = sums.touch(pressed.taxel[e]);
-      const double push = result.scale * pressed.depth[e];
+    for (const int32_t e : scratch.pressed) {
+      double* sum = sums.touch(area.taxel(e));
+      const double push = scratch.push[e];
       sum[0] += slip ? push : 1.0;
       if (quantity == Quantity::kNormal) {
         sum[1] += push;
@@ -784,7 +994,7 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
       }
       Vec3 value = push * direction;
       if (!parallel) {
-        const TaxelLoad taxel(pair, result, pressed, e);
+        const TaxelLoad taxel = area.load_on(e, twist);
         value = slip ? push * (pair.velocity + cross(pair.turn, taxel.point)) : taxel.force;
         if (!friction) value.x = value.y = 0.0;
         if (!normal || slip) value.z = 0.0;
@@ -792,15 +1002,15 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
       }
       for (int i = 0; i < 3; ++i) sum[1 + i] += value[i];
     }
-  });
+  };
+  return for_each_pair(taxels, scratch, loads, group, add);
 }
 
 size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
                                 int64_t* group, std::vector<Load>& out, std::vector<int64_t>& taxel) const {
-  return for_each_pair(taxels, scratch, loads, group, [&](const Pair& pair, const Load& load, const Layer::Result& result) {
-    const Pressed& pressed = scratch.layer.pressed;
-    for (size_t e = 0; e < pressed.count; ++e) {
-      const TaxelLoad each(pair, result, pressed, e);
+  const auto append = [&](const Pair& pair, const Load& load, const ContactArea& area, const Twist& twist) {
+    for (const int32_t e : scratch.pressed) {
+      const TaxelLoad each = area.load_on(e, twist);
       Load made = load;
       made.point = pair.origin + pair.axes.transposed(each.point);
       made.force = pair.axes.transposed(each.force);
@@ -809,9 +1019,10 @@ size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, R
       made.normal = pair.axes.row[2];
       made.torque = made.angular_velocity = {};
       made.friction = pair.friction;
-      out.push_back(made), taxel.push_back(pressed.taxel[e]);
+      out.push_back(made), taxel.push_back(area.taxel(e));
     }
-  });
+  };
+  return for_each_pair(taxels, scratch, loads, group, append);
 }
 
 }  // namespace tactile

@@ -81,38 +81,41 @@ Skin skin_of(const Arrays& file) {
   const auto solids = file.get<Solid>("solids");
   auto axes = file.get<Mat3>("axes");
   const size_t n = positions.size();
-  if (normals.size() != n || extents.size() != n || axes.size() != n || begin.size() != n + 1 ||
-      static_cast<size_t>(begin[n]) != taxels.neighbors.size() || elastic_taxels.size() != n + 1 || place.size() != n ||
-      roots.size() != taxels.patches.size() + 1) {
+  if (normals.size() != n || extents.size() != n || begin.size() != n + 1) {
     file.fail("has arrays that do not fit each other");
   }
   for (size_t t = 0; t < n; ++t) {
     taxels.list.push_back({positions[t], normals[t], extents[t].x, extents[t].y, extents[t].z,
                            static_cast<int32_t>(begin[t]), static_cast<int32_t>(begin[t + 1])});
   }
-  taxels.sort_into_cells();
-  return {std::move(taxels),
-          Elastic({range(elastic_taxels), range(place), range(points), range(beside), range(nodes),
-                   range(node_normals), range(roots), range(solids), range(corners), range(mesh_nodes)}),
-          std::move(axes),
-          file.get<SkinGeom>("geoms"),
-          file.get<int64_t>("patch_bodies"),
-          file.get<int64_t>("slots"),
-          static_cast<size_t>(file.get<int64_t>("bodies_with_skin").at(0))};
+  Skin skin{std::move(taxels),
+            Elastic({range(elastic_taxels), range(place), range(points), range(beside), range(nodes),
+                     range(node_normals), range(roots), range(solids), range(corners), range(mesh_nodes)}),
+            std::move(axes),
+            file.get<SkinGeom>("geoms"),
+            file.get<int64_t>("patch_bodies"),
+            file.get<int64_t>("slots"),
+            static_cast<size_t>(file.get<int64_t>("bodies_with_skin").at(0))};
+  skin.check();
+  skin.taxels.sort_into_cells();
+  return skin;
 }
 
-}  // namespace
-
-Layout load_layout(const std::string& path) {
-  const Arrays file(path);
+Layout layout_of(const Arrays& file) {
   Layout layout{skin_of(file), {}, {}, file.lines("bodies")};
+  const Skin& skin = layout.skin;
+  if (skin.slots.size() != layout.bodies.size() || skin.elastic.solids() != skin.geoms.size()) {
+    file.fail("has bodies or geoms that do not fit each other");
+  }
   for (const std::string& line : file.lines("functions")) {
     std::istringstream words(line);
     int quantity, law, mean, in_taxel_axes;
     if (!(words >> quantity >> law >> mean >> in_taxel_axes)) file.fail("has an invalid function");
     const std::string factors = "factors" + std::to_string(layout.functions.size());
     layout.functions.push_back({static_cast<Quantity>(quantity), static_cast<Law>(law), mean != 0, in_taxel_axes != 0,
-                         file.get<double>(factors)});
+                                file.get<double>(factors)});
+    const Function& function = layout.functions.back();
+    if (!skin.fits(function, channels_of(function.quantity))) file.fail("has an invalid function");
   }
   for (const std::string& line : file.lines("pads")) {  // fields separated by tabs
     std::istringstream fields(line);
@@ -121,12 +124,24 @@ Layout load_layout(const std::string& path) {
     std::getline(fields, pad.name, '\t'), std::getline(fields, pad.body, '\t');
     std::getline(fields, pad.quantity, '\t'), std::getline(fields, pad.unit, '\t');
     if (!(fields >> pad.first >> pad.last >> pad.channels >> pad.function) || pad.first > pad.last ||
-        pad.last > layout.skin.taxels.size() || pad.function >= layout.functions.size()) {
+        pad.last > skin.taxels.size() || pad.function >= layout.functions.size() ||
+        pad.channels != static_cast<size_t>(channels_of(layout.functions[pad.function].quantity))) {
       file.fail("has an invalid pad");
     }
     layout.pads.push_back(std::move(pad));
   }
   return layout;
+}
+
+}  // namespace
+
+Layout load_layout(const std::string& path) {
+  const Arrays file(path);
+  try {
+    return layout_of(file);
+  } catch (const std::logic_error& error) {
+    file.fail(std::string("is damaged: ") + error.what());
+  }
 }
 
 SkinReader::SkinReader(const mjModel& model, std::shared_ptr<const Layout> layout)

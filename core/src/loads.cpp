@@ -130,6 +130,36 @@ TouchCenter center_of_touch(Range<const Contact> contacts, const ContactIds* ids
   return out;
 }
 
+void Arrows::add(const Vec3& start, const Vec3& force, Kind kind, size_t source) {
+  constexpr double least = 1e-4;  // [m]
+  const Vec3 vector = scale * force;
+  if (!(norm(vector) > least)) return;
+  points.push_back(start), points.push_back(start + vector);
+  kinds.push_back(kind), sources.push_back(static_cast<int64_t>(source));
+}
+
+void Arrows::add_contacts(Range<const Contact> contacts, bool tangents) {
+  for (size_t c = 0; c < contacts.size(); ++c) {
+    const Contact& own = contacts[c];
+    const Vec3 first = own.local_force.y * own.frame[1], second = own.local_force.z * own.frame[2];
+    add(own.position, own.local_force.x * own.frame[0], kNormal, c);
+    if (tangents) {
+      add(own.position, first, kTangent1, c), add(own.position, second, kTangent2, c);
+    } else {
+      add(own.position, first + second, kFriction, c);
+    }
+  }
+}
+
+void Arrows::limit(double length) {
+  double longest = 0.0;
+  for (size_t k = 0; k < points.size(); k += 2) longest = std::max(longest, norm(points[k + 1] - points[k]));
+  if (!(longest > length)) return;
+  for (size_t k = 0; k < points.size(); k += 2) {
+    points[k + 1] = points[k] + (length / longest) * (points[k + 1] - points[k]);
+  }
+}
+
 double effective_radius(const std::vector<SkinGeom>& geoms, int first, int second, const Vec3 frame[3],
                         const Mat3* rotations) {
   Curvature sum;

@@ -2,8 +2,62 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace tactile {
+
+namespace {
+
+constexpr double kLargest = 1e100;  // of positions and spacings [m]
+
+void require(bool fits, const char* message) {
+  if (!fits) throw std::invalid_argument(message);
+}
+
+template <class T>
+bool within(const std::vector<T>& numbers, int64_t low, int64_t high) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](int64_t number) { return low <= number && number < high; });
+}
+
+}  // namespace
+
+void Skin::check() const {
+  const size_t n = taxels.size();
+  const auto patches = static_cast<int64_t>(taxels.patches.size()), count = static_cast<int64_t>(n);
+  require(n <= INT32_MAX && axes.size() == n && within(taxels.neighbors, 0, count),
+          "arrays must have one row for each taxel");
+  int32_t begin = 0;
+  for (const Taxel& taxel : taxels.list) {
+    for (int axis = 0; axis < 3; ++axis) {
+      require(std::abs(taxel.position[axis]) < kLargest, "positions must be finite");
+    }
+    require(begin <= taxel.begin && taxel.begin <= taxel.end && static_cast<size_t>(taxel.end) <= taxels.neighbors.size(),
+            "neighbors must be ranges, taxel by taxel");
+    begin = taxel.end;
+  }
+  for (const Patch& patch : taxels.patches) {
+    require(0 <= patch.start && patch.start < patch.stop && patch.stop <= count && 1.0 / kLargest < patch.spacing &&
+                patch.spacing < kLargest,
+            "patches must have taxels and a spacing");
+  }
+  for (const SkinGeom& geom : geoms) {
+    require(-1 <= geom.patch && geom.patch < patches && 0 <= geom.body &&
+                geom.body < static_cast<int64_t>(slots.size()),
+            "patches and bodies of geoms must exist");
+  }
+  require(patch_bodies.size() == taxels.patches.size() && within(patch_bodies, 0, static_cast<int64_t>(bodies)) &&
+              within(slots, -1, static_cast<int64_t>(bodies)) && bodies <= slots.size(),
+          "bodies of patches must exist");
+  require(elastic.taxels() == n && elastic.patches() == taxels.patches.size() && elastic.solids() <= geoms.size(),
+          "layer, patches and solids must be those of the taxels and geoms");
+}
+
+bool Skin::fits(const Function& function, int channels) const {
+  return Quantity::kNormal <= function.quantity && function.quantity <= Quantity::kSlip &&
+         Law::kDistances <= function.law && function.law <= Law::kElastic &&
+         (function.factors.empty() || function.factors.size() == taxels.size()) &&
+         (!function.in_taxel_axes || channels == 3);
+}
 
 template <class T>
 void Skin::read(Range<const Contact> contacts, const ContactIds* ids, const BodyPoses& poses,

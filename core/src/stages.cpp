@@ -274,6 +274,18 @@ void gain(StageCall& s) {
     float *__restrict factors = w.work.data(), *__restrict deviations = factors + w.taxels;
     fill_values(s, b, factors);
     fill_deviations(s, b, 0, deviations);
+    const int64_t taxels = s.stage.taxels();
+    if (static_cast<int64_t>(s.constant_count) > taxels) {  // a curve for each taxel
+      const float *second = s.constants + taxels + run.first, *third = second + taxels, most = s.single(b, 2);
+      for (int64_t c = 0; c < w.channels; ++c) {
+        float* __restrict row = w.row(c) + run.begin;
+        for (int64_t i = 0; i < n; ++i) {
+          const float x = std::min(std::max(row[i], -most), most), size = std::abs(x);
+          row[i] = x * (factors[i] + size * (second[i] + size * third[i])) * (1.0f + deviations[i]);
+        }
+      }
+      continue;
+    }
     for (int64_t i = 0; i < n; ++i) factors[i] *= 1.0f + deviations[i];
     for (int64_t c = 0; c < w.channels; ++c) {
       float* __restrict row = w.row(c) + run.begin;
@@ -302,14 +314,22 @@ void drift(StageCall& s) {
   const int64_t taxels = s.stage.taxels();
   for (size_t b = 0; b < s.stage.runs.size(); ++b) {
     const TaxelRange& run = s.stage.runs[b];
-    const float size = static_cast<float>(s.parameter(b, 0) * std::sqrt(s.now.interval));
+    const double rate = s.parameter(b, 0), time = s.parameter(b, 1), interval = s.now.interval;
+    double size = rate * std::sqrt(interval), kept = 1.0;
+    if (time > 0.0) {  // exact for any interval; the first reading is drawn from the stationary distribution
+      kept = s.now.first ? 0.0 : std::exp(-interval / time);
+      size = rate * std::sqrt(0.5 * time * (s.now.first ? 1.0 : -std::expm1(-2.0 * interval / time)));
+    }
     for (int64_t c = 0; c < w.channels; ++c) {
       float* walk = reinterpret_cast<float*>(s.memory) + c * taxels + run.first;
       if (!s.now.keep) {
         copy(walk, w.work.data(), run.size());
         walk = w.work.data();
       }
-      if (size > 0.0f) add_normal(s.normals, s.now.key, run.begin, c, size, walk, run.size());
+      for (int64_t i = 0; i < run.size(); ++i) walk[i] *= static_cast<float>(kept);
+      if (size > 0.0) {
+        add_normal(s.normals, s.now.key, run.begin, c, static_cast<float>(size), walk, run.size());
+      }
       float* __restrict row = w.row(c) + run.begin;
       for (int64_t i = 0; i < run.size(); ++i) row[i] += walk[i];
     }
@@ -779,6 +799,11 @@ bool fits_columns(const Stage& stage, size_t columns) {
          (stage.deviations.empty() || (stage.columns >= 2 && stage.deviations.size() >= columns * own));
 }
 bool fits_deviations(const Stage& stage, int64_t, int64_t) { return fits_columns(stage, 1); }
+// Without constants, or with values of all taxels, or with those and two coefficients of a curve.
+bool fits_gain(const Stage& stage, int64_t, int64_t) {
+  const auto own = static_cast<size_t>(stage.taxels());
+  return fits_columns(stage, 1) && (stage.constants.size() <= own || stage.constants.size() >= 3 * own);
+}
 bool fits_offset(const Stage& stage, int64_t channels, int64_t) { return fits_columns(stage, channels); }
 
 bool has_room(const Stage& stage, int64_t, int64_t) { return stage.room > 0; }
@@ -810,9 +835,9 @@ const StageLaw kLaws[] = {
     {"viscoelasticity", filter_bytes, filter, 0, fits_filter},
     {"slow_adaptation", filter_bytes, filter, 0, fits_filter},
     {"fast_adaptation", filter_bytes, filter, 0, fits_filter},
-    {"gain", no_bytes, gain, 1, fits_deviations},
+    {"gain", no_bytes, gain, 3, fits_gain},
     {"offset", no_bytes, offset, 1, fits_offset},
-    {"drift", values_bytes, drift, 1, nullptr},
+    {"drift", values_bytes, drift, 2, nullptr},
     {"noise", no_bytes, noise, 1, nullptr},
     {"saturation", no_bytes, saturation, 3, nullptr},
     {"smoothing", slots_bytes, smoothing, 1, fits_smoothing},

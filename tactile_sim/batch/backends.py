@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import mujoco
 
 from tactile_sim.arguments import known, whole
-from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_memory
 from tactile_sim.batch.readings import Readings
 from tactile_sim.config import configured_scene
-from tactile_sim.engines.mujoco.worlds import Worlds
+from tactile_sim.engines import Contacts, Environments
+from tactile_sim.engines.environments import MujocoEnvironments
 from tactile_sim.errors import ConfigError, EngineError
 from tactile_sim.simulation import Simulation
-
-if TYPE_CHECKING:
-    from tactile_sim.batch.warp_backend.worlds import WarpWorlds
-    from tactile_sim.engines.motrix.worlds import MotrixWorlds
+from tactile_sim.skin import TOUCH_FUNCTIONS
 
 _LOG = logging.getLogger("tactile_sim.batch")
 BACKENDS = ("mujoco", "warp", "motrix")
 """Names of the backends."""
+_CONTACTS = 32
 
 
 def check_arguments(num_envs: int, backend: str, device: str | None, seed: int, threads: int) -> None:
@@ -72,20 +70,11 @@ def make_backend(
     device: str | None,
     seed: int,
     threads: int,
-) -> tuple[Worlds | WarpWorlds | MotrixWorlds, Readings]:
-    """Create the environments of a `Batch` and the object that computes their skin readings.
+) -> tuple[Environments, Readings]:
+    """Create the environments of a `Batch` and the object that computes their readings.
 
-    Args:
-        simulation: Simulation of the configuration.
-        made: Scene built in Python; None if the configuration names a scene.
-        num_envs: Number of environments.
-        backend: Name of the backend.
-        device: As in `Batch`.
-        seed: Seed of the first environment.
-        threads: As in `Batch`.
-
-    Returns:
-        The environments and their `Readings`, both in the classes of the backend.
+    ``made`` is the scene if it was built in Python, and ``seed`` that of the first environment; the other
+    arguments are those of `Batch`.
 
     Raises:
         TactileSimError: The backend is not installed, does not support the configuration or the device, or
@@ -94,10 +83,12 @@ def make_backend(
     try:
         if backend == "warp":
             return _on_warp(simulation, num_envs, device, seed)
-        check_memory(num_envs, bytes_per_environment(simulation), free_memory())
+        each = bytes_per_environment(simulation)
+        check_memory(num_envs, each, free_memory())
         if backend == "motrix":
-            return _in_motrix(simulation, made, num_envs, seed, threads)
-        worlds = Worlds(simulation.engine.model, num_envs, threads)
+            worlds = _in_motrix(simulation, made, num_envs, threads, each)
+        else:
+            worlds = MujocoEnvironments(simulation.engine.model, num_envs, threads)
         return worlds, Readings(simulation, worlds, seed)
     except MemoryError:
         raise EngineError(f"num_envs: not enough memory, got {num_envs}; use fewer") from None
@@ -105,9 +96,10 @@ def make_backend(
 
 def _on_warp(
     simulation: Simulation, num_envs: int, device: str | None, seed: int
-) -> tuple[WarpWorlds, Readings]:
+) -> tuple[Environments, Readings]:
     try:
-        from tactile_sim.batch.warp_backend.make import make
+        from tactile_sim.batch.warp import elastic_arrays, environments
+        from tactile_sim.batch.warp.skin import WarpReadings
     except ModuleNotFoundError as error:
         if error.name not in ("mujoco_warp", "warp"):
             raise
@@ -115,30 +107,69 @@ def _on_warp(
             "backend: 'warp' needs the package mujoco-warp, which is not installed:"
             " python -m pip install 'mujoco-warp>=4.0'"
         ) from None
-    return make(simulation, num_envs, device, seed)
+    chosen, model = environments.device_named(device), simulation.engine.model
+    each = environments.bytes_of_data(model) + bytes_per_environment(simulation)
+    if chosen.is_cuda and simulation.settings.skin.response_function == "elastic_foundation":
+        each += elastic_arrays.MEMORY
+    check_memory(num_envs, each, chosen.free_memory if chosen.is_cuda else free_memory())
+    try:
+        worlds = environments.WarpEnvironments(model, num_envs, chosen)
+        return worlds, WarpReadings(simulation, worlds, seed)
+    except RuntimeError as error:
+        if "alloc" not in str(error):
+            raise
+        raise EngineError(f"num_envs: not enough memory on {chosen}, got {num_envs}; use fewer") from None
 
 
 def _in_motrix(
     simulation: Simulation,
     made: mujoco.MjSpec | mujoco.MjModel | None,
     num_envs: int,
-    seed: int,
     threads: int,
-) -> tuple[MotrixWorlds, Readings]:
-    try:
-        from tactile_sim.engines.motrix.worlds import MotrixWorlds, bytes_of_contacts
-    except ModuleNotFoundError:
-        raise EngineError(
-            f"backend: 'motrix' needs mujoco 3.17, got {mujoco.__version__};"
-            " python -m pip install 'mujoco>=3.17'"
-        ) from None
+    each: int,
+) -> Environments:
+    from tactile_sim.engines.motrix_environments import MotrixEnvironments, bytes_of_contacts
+
     settings = replace(simulation.settings, engine="motrix")
     spec, model = configured_scene(settings, made)
     assert spec is not None  # engine 'motrix' rejects compiled models
-    each = bytes_per_environment(simulation) + bytes_of_contacts(model)
-    check_memory(num_envs, each, free_memory())
+    check_memory(num_envs, each + bytes_of_contacts(model), free_memory())
     bodies = simulation.skin_bodies.tolist() if settings.contacts == "skin" else None
-    worlds = MotrixWorlds(spec, model, num_envs, threads, bodies)
+    worlds = MotrixEnvironments(spec, model, num_envs, threads, bodies)
     for line in worlds.unsupported:
         _LOG.warning("backend 'motrix': %s", line)
-    return worlds, Readings(simulation, worlds, seed)
+    return worlds
+
+
+def bytes_per_environment(simulation: Simulation) -> int:
+    """Estimate the memory that one environment needs [bytes]."""
+    model, skin = simulation.engine.model, simulation.skin
+    channels = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function].channels
+    state = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_INTEGRATION))
+    recorded = 12 * model.nbody + model.nv + model.nsensordata + 6 * len(skin.body_ids)
+    contacts = _CONTACTS * (8 * Contacts.WIDTH + 4 * Contacts.IDS)
+    chain, rate = simulation.signal_chain.of_pad(0), simulation.settings.rates.tactile
+    kept = chain.bytes_per_environment(channels, rate)
+    sampled = simulation.sampling is not None
+    readings = 8 * (1 + sampled)
+    if simulation.stages or sampled:
+        readings += 4 if chain.staged.all() else 8
+    return 8 * (state + recorded) + kept + contacts + len(skin.positions) * (4 + channels * readings)
+
+
+def check_memory(num_envs: int, each: int, available: int | None) -> None:
+    """Raise EngineError if environments of ``each`` bytes do not fit in memory, of which None is unknown."""
+    if available is not None and each * num_envs > available:
+        raise EngineError(
+            f"num_envs: {num_envs} environments need {each * num_envs / 2**30:.3g} GiB, but"
+            f" {available / 2**30:.3g} GiB are free; use at most {available // each}"
+        )
+
+
+def free_memory() -> int | None:
+    """Return the free memory [bytes], or None if the system does not report it."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None

@@ -5,18 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tactile_sim.control.command_checks import JointCommand, joint_tables
 from tactile_sim.control.commander import Commander
+from tactile_sim.engines import Environments
 from tactile_sim.simulation import Simulation
-
-if TYPE_CHECKING:
-    from tactile_sim.batch.warp_backend.worlds import WarpWorlds
-    from tactile_sim.engines.motrix.worlds import MotrixWorlds
-    from tactile_sim.engines.mujoco.worlds import Worlds
 
 _FOREVER = 1 << 30
 
@@ -24,7 +20,7 @@ _FOREVER = 1 << 30
 class Commands:
     """Joint commands and built-in motion of all environments, with the same effect as in `Simulation`."""
 
-    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds):
+    def __init__(self, simulation: Simulation, worlds: Environments):
         """Use the commander of ``simulation``, and its built-in motion if it has one, in all environments."""
         self._commander = simulation.commander
         self._motion: Any = simulation.motion
@@ -43,9 +39,6 @@ class Commands:
 
         The built-in motion of an environment ends if the user has changed the environment's controls.
         Repeated calls before the step have no effect.
-
-        Args:
-            steps_since_reset: (num_envs,) number of steps since the last reset of each environment.
         """
         if self._moving.any():
             ctrl = self._worlds.ctrl
@@ -62,11 +55,7 @@ class Commands:
                 commander.apply(self._data(env))
 
     def free_steps(self, steps_since_reset: np.ndarray) -> int:
-        """Return the number of steps that can be taken before `apply` must be called again.
-
-        Args:
-            steps_since_reset: As in `apply`.
-        """
+        """Return the number of steps that can be taken before `apply` must be called again."""
         if any(commander.every_step for commander in self._commanders.values()):
             return 1
         if not self._moving.any():
@@ -74,34 +63,24 @@ class Commands:
         return self._interval - int((steps_since_reset[self._moving] % self._interval).max())
 
     def restart(self, envs: np.ndarray) -> None:
-        """Clear the commands, set the initial controls and restart the built-in motion after a reset.
-
-        Args:
-            envs: Indices (k,) of the environments that were reset.
-        """
+        """Clear commands, set the initial controls and restart built-in motion in environments (k,)."""
         if not len(envs):
             return
         for env in envs.tolist():
             self._commanders.pop(env, None)
         # All were reset to the same state, so the controls of the first apply to all of them.
         ctrl = self._worlds.ctrl
-        for env in envs[:1].tolist():
-            self._commander.start(self._data(env))
+        self._commander.start(self._data(int(envs[0])))
         ctrl[envs] = ctrl[envs[0]]
         self._own[envs] = ctrl[envs]
         self._moving[envs] = self._motion is not None
         self._moved_at[envs] = -1
 
     def accept(self, envs: np.ndarray, fields: Mapping[str, Mapping[str, float | np.ndarray] | None]) -> None:
-        """Set joint commands for environments, and end their built-in motion.
+        """Set joint commands for environments (k,), and end their built-in motion, or raise CommandError.
 
-        Args:
-            envs: Indices (k,) of the environments.
-            fields: Values keyed by joint name, for each of ``position``, ``velocity`` and ``effort``. A value
-                is a scalar or an array (k,).
-
-        Raises:
-            CommandError: A command is invalid. Nothing is changed in this case.
+        For each of ``position``, ``velocity`` and ``effort``, the fields are scalars or arrays (k,) by joint
+        name.
         """
         names, tables = joint_tables(fields, len(envs))
         checked = [
@@ -116,10 +95,7 @@ class Commands:
         self._moving[envs] = False
 
     def _data(self, env: int) -> Any:
-        """Return the state and controls of an environment as an object with attributes named as in MjData.
-
-        It has only the attributes that a `Commander` uses.
-        """
+        """Return the attributes of an environment that a `Commander` uses, named as in MjData."""
         worlds = self._worlds
         return SimpleNamespace(
             qpos=worlds.qpos[env], ctrl=worlds.ctrl[env], qfrc_applied=worlds.qfrc_applied[env]

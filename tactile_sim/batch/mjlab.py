@@ -18,8 +18,8 @@ import warp as wp
 from mjlab.entity import Entity
 from mjlab.sensor import Sensor, SensorCfg
 
-from tactile_sim.batch.warp_backend.contacts import WarpContacts
-from tactile_sim.batch.warp_backend.skin import WarpSkin
+from tactile_sim.batch.warp.contacts import WarpContacts
+from tactile_sim.batch.warp.skin import WarpSkin
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Skin
 

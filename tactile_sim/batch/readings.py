@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
+from tactile_sim.engines import Environments
 from tactile_sim.signal_chain.driver import Tare
 from tactile_sim.signal_chain.program import Program
 from tactile_sim.signal_chain.sampling import Sampling
@@ -17,11 +18,6 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, read_environments
 
-if TYPE_CHECKING:
-    from tactile_sim.batch.warp_backend.worlds import WarpWorlds
-    from tactile_sim.engines.motrix.worlds import MotrixWorlds
-    from tactile_sim.engines.mujoco.worlds import Worlds
-
 _LEAST = 8
 """Minimum number of environments per thread; fewer are not worth the overhead."""
 
@@ -29,7 +25,7 @@ _LEAST = 8
 class Readings:
     """Readings of the skin in each environment, computed in the same way as by `Simulation`."""
 
-    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds, seed: int):
+    def __init__(self, simulation: Simulation, worlds: Environments, seed: int):
         """Create the signal chains. Environment k uses the seed ``seed + k``."""
         self._worlds, self._simulation, self._seed = worlds, simulation, seed
         settings = simulation.settings.skin
@@ -93,7 +89,7 @@ class Readings:
 
     def update(self) -> None:
         """Compute the readings of the recorded states and store them in ``ideal``."""
-        worlds = cast("Worlds | MotrixWorlds", self._worlds)
+        worlds = self._worlds
         contacts = ManyContacts(
             worlds.contact_counts, worlds.contact_values, worlds.contact_ids, worlds.xpos,
             worlds.xmat.reshape(worlds.num_envs, -1, 3, 3),
@@ -106,12 +102,9 @@ class Readings:
         )
 
     def keep(self, steps: np.ndarray, due: set[str], faulty: Collection[int]) -> None:
-        """Update the state of sampling and signal chains after `update`.
+        """Update the state of sampling and signal chains after `update`, except in faulty environments.
 
-        Args:
-            steps: (n,) number of steps since the last reset of each environment.
-            due: Names of the tactile streams whose messages are due in this step.
-            faulty: Indices of environments to skip, because they are about to be reset.
+        ``due`` are the tactile streams whose messages are due in this step.
         """
 
         if due and self._chains and self._chains.has_memory:
@@ -135,11 +128,7 @@ class Readings:
         return np.stack([sampling.value(felt) for sampling, felt in values])
 
     def output(self, steps: np.ndarray) -> np.ndarray:
-        """Return the readings (n, taxels, channels) after the signal chain.
-
-        Args:
-            steps: (n,) number of steps since the last reset of each environment.
-        """
+        """Return the readings (n, taxels, channels) after the signal chain."""
         if not self._chains:
             return self.truth()
         if self._output is None:
@@ -149,11 +138,9 @@ class Readings:
         return self._output
 
     def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
-        """Restart the random numbers and clear the memory of sampling and signal chains. The tare is kept.
+        """Restart random numbers and clear the memory of sampling and signal chains; keep the tare.
 
-        Args:
-            envs: Indices of the environments.
-            seed: New seed of environment 0; environment k uses ``seed + k``. None keeps the seeds.
+        With a seed, environment k uses ``seed + k`` from now on.
         """
         if self._chains:
             self._chains.restart(envs, None if seed is None else np.uint64(seed) + envs.astype(np.uint64))
@@ -162,12 +149,7 @@ class Readings:
                 self._samplings[env].clear()
 
     def tare(self, envs: np.ndarray, steps: np.ndarray) -> None:
-        """Subtract the current readings from all later ones.
-
-        Args:
-            envs: Indices of the environments to tare.
-            steps: (n,) number of steps since the last reset of each environment.
-        """
+        """Subtract the current readings of environments from all later ones."""
         if not len(envs):
             return
         if not self._chains:

@@ -213,7 +213,7 @@ def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
 
 def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.parquet import require_pyarrow
-    from tactile_sim.collect.from_bags import export_bags
+    from tactile_sim.learning.from_bags import export_bags
     from tactile_sim.progress import progress
 
     if args.rate is not None and not 1 <= args.rate <= _MOST_RATE:

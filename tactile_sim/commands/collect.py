@@ -13,7 +13,7 @@ from tactile_sim.errors import CommandError
 from tactile_sim.text import counted
 
 if TYPE_CHECKING:
-    from tactile_sim.collect import Recipe
+    from tactile_sim.learning.episodes import Recipe
 
 DETAILS = """\
 The ranges of the configuration are drawn for each episode. To continue after an interruption, repeat the
@@ -81,7 +81,7 @@ def make_recipe(args: argparse.Namespace) -> Recipe:
     Raises:
         CommandError: An option is out of range, or requires another option that is missing.
     """
-    from tactile_sim.collect import Recipe
+    from tactile_sim.learning.episodes import Recipe
 
     if args.substeps is not None and args.substeps < 1:
         raise CommandError(f"--substeps: must be >= 1, got {args.substeps}")
@@ -93,7 +93,7 @@ def make_recipe(args: argparse.Namespace) -> Recipe:
 
 def main(args: argparse.Namespace) -> int:
     """Collect the missing episodes of a dataset, print a summary and the throughput, and return 0."""
-    from tactile_sim.collect import Collection, collect
+    from tactile_sim.learning.dataset import Collection, collect
     from tactile_sim.progress import progress
 
     collection = Collection(make_recipe(args), args.episodes, args.out, args.envs, args.seed, args.format)

@@ -1,9 +1,8 @@
-"""``tactile_sim fit CONFIG RECORDING --pad NAME``: stages and contact parameters of a pad from recordings."""
+"""``tactile_sim fit CONFIG RECORDING... --pad NAME``: stages and contact parameters of a pad from recordings."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 from pathlib import Path
 
@@ -11,16 +10,18 @@ from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
 
 DETAILS = """\
-A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel, or
-load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
+A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel (or x, y, z
+of the indenter [m]); or load [N] of every taxel; or load_0, load_1, ... [N]. Other files need a mapping, see
+docs/fit.md. `tactile_sim protocol` writes a motion to record.
 
-  tactile_sim fit gripper presses.csv --pad left_pad --out fitted.yaml --plot fit.png
+  tactile_sim fit gripper presses.csv --pad left_pad --indenter sphere:0.005 --out fitted.yaml --plot fit.png
+  tactile_sim fit gripper monday.csv tuesday.csv --test friday.csv --pad left_pad --out fitted.yaml
+  tactile_sim fit gripper recorded.mat --mapping columns.yaml --pad left_pad --out fitted.yaml
   tactile_sim fit gripper real_bag --pad left_pad --reference /ft_sensor/wrench --out fitted.yaml
 
---indenter also fits stiffness / thickness of the skin; it is the radius of the spherical indenter [m].
+With an indenter and the response function elastic_foundation, stiffness / thickness of the skin is fitted, too.
 --impact also fits solref of the contact; it is a CSV file with time [s] and force [N] of an impact.
 
-  tactile_sim fit gripper presses.csv --pad left_pad --indenter 0.004 --out fitted.yaml
   tactile_sim fit gripper presses.csv --pad left_pad --impact drop.csv --mass 0.05 --speed 0.4
 """
 
@@ -29,13 +30,26 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand ``fit`` and its arguments."""
     parser = new_parser(subparsers, "fit", "fit the stages of a pad to recorded presses", DETAILS)
     add_config(parser)
-    parser.add_argument("recording", metavar="RECORDING", type=Path, help="a CSV file or a bag")
+    parser.add_argument(
+        "recordings", metavar="RECORDING", type=Path, nargs="+", help="CSV, MATLAB or NumPy files, or bags"
+    )
     parser.add_argument("--pad", required=True, metavar="NAME", help="name of the pad that was recorded")
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FILE", help="write the configuration with the fitted stages"
     )
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw measured and fitted readings (PNG, SVG)"
+    )
+    parser.add_argument(
+        "--indenter",
+        metavar="SHAPE",
+        default="point",
+        help="what pressed: sphere:RADIUS, flat:RADIUS [m], taxel (each press loads exactly one taxel), or point"
+        " (unknown; the default). Its load is spread by the pad's response function, except with taxel",
+    )
+    parser.add_argument("--mapping", type=Path, metavar="FILE", help="YAML file that maps files to columns")
+    parser.add_argument(
+        "--test", type=Path, nargs="+", metavar="FILE", default=[], help="recordings to predict, not to fit"
     )
     parser.add_argument(
         "--reference",
@@ -49,10 +63,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="only these, besides gain, offset, threshold, noise and drift; all by default",
     )
     parser.add_argument(
-        "--indenter",
-        type=positive,
-        metavar="R",
-        help="radius of a spherical indenter [m]; also fit stiffness / thickness of the skin",
+        "--ranges",
+        action="store_true",
+        help="write ranges for domain randomization in place of values, from the confidence intervals",
     )
     parser.add_argument(
         "--impact", type=Path, metavar="FILE", help="CSV file of an impact; also fit solref of the contact"
@@ -64,23 +77,28 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--speed", type=positive, metavar="V", help="with --impact: speed of the mass at first touch [m/s]"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the global search; 0 by default")
+    parser.add_argument("--poor", action="store_true", help="write a poor fit, too, with a comment")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Fit the parameters, print a report, write the output files and return 0."""
+    """Fit the parameters, print a report, write the output files, and return 0, or 1 for a poor fit."""
+    import dataclasses
+
     from tactile_sim import config
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.errors import CommandError, suggest
-    from tactile_sim.fit import Reference, fit, output
+    from tactile_sim.fit import FitPad, Indenter, Recording, diagnosis, fit, output
     from tactile_sim.fit.impact import Drop, fit_impact, read_impact
     from tactile_sim.fit.model import STAGES, Estimate
-    from tactile_sim.fit.patch import Patch, fit_patch
-    from tactile_sim.fit.recording import read_bag, read_csv
+    from tactile_sim.fit.patch import fit_patch
+    from tactile_sim.fit.recording import read, read_mapping
 
-    stages = tuple(
-        args.stages or [stage for stage in STAGES if not (args.indenter and stage == "cross_talk")]
-    )
+    indenter = Indenter.parse(args.indenter)
+    default = [
+        stage for stage in STAGES if not (indenter.shape in ("sphere", "flat") and stage == "cross_talk")
+    ]
+    stages = tuple(args.stages or default)
     for stage in stages:
         if stage not in STAGES:
             raise CommandError(f"--stages: cannot fit {stage!r}{suggest(stage, STAGES)}")
@@ -93,37 +111,46 @@ def main(args: argparse.Namespace) -> int:
         raise CommandError(f"--plot: must end with .png or .svg, got {args.plot.name!r}")
     if (args.impact is None) != (args.mass is None) or (args.impact is None) != (args.speed is None):
         raise CommandError("--impact, --mass and --speed: must be used together")
-    if args.reference and args.recording.suffix == ".csv":
-        raise CommandError(f"--reference: requires a bag, got {args.recording.name}; remove the option")
+    if args.reference and args.recordings[0].suffix == ".csv":
+        raise CommandError(f"--reference: requires a bag, got {args.recordings[0].name}; remove the option")
+    mapping = read_mapping(args.mapping) if args.mapping else None
     settings = config.load(args.config)
-    reference = Reference.of(settings, args.pad)
-    if args.recording.suffix == ".csv":
-        recording = read_csv(args.recording)
-    else:
-        recording = read_bag(args.recording, args.pad, args.reference, reference.normals)
+    pad = FitPad(settings, args.pad, indenter)
+
+    def load(path: Path) -> Recording:
+        recording = read(path, args.pad, pad.normals, mapping, args.reference)
+        pad.loads(recording)  # a recording of another pad is one error, not a list of warnings
+        for fault in diagnosis.faults(recording, pad):
+            print(f"warning: {path}: {fault}", file=sys.stderr)
+        return recording
+
+    recordings = [load(path) for path in args.recordings]
     contact: list[Estimate] = []
     changes: dict[str, float] = {}
-    if args.indenter:
-        patch = Patch.of(settings, args.pad, args.indenter)
-        found = fit_patch(recording, patch)
-        recording, contact = found.recording, [*found.estimates]
-        key = (
-            f"skin.stiffness.{patch.body}" if isinstance(settings.skin.stiffness, dict) else "skin.stiffness"
-        )
-        changes[key] = found.foundation * patch.thickness
+    foundation = pad.foundation
+    if pad.elastic and recordings[0].force is not None and recordings[0].loads is None:
+        found = fit_patch(recordings[0], pad)
+        foundation, contact = found.foundation, [*found.estimates]
+        key = f"skin.stiffness.{pad.body}" if isinstance(settings.skin.stiffness, dict) else "skin.stiffness"
+        changes[key] = foundation * pad.thickness
     if args.impact:
         impact = read_impact(args.impact, args.mass, args.speed)
         contact += fit_impact(impact, Drop(settings, args.pad, args.mass, args.speed))
-    result = fit(recording, reference, stages, args.seed, lambda text: print(f"{text} ...", file=sys.stderr))
+    result = fit(
+        recordings, pad, stages, args.seed, lambda text: print(f"{text} ...", file=sys.stderr), foundation
+    )
     result = dataclasses.replace(result, estimates=(*contact, *result.estimates))
     print(output.report(result))
-    if args.out:
-        text = output.parameters(
-            args.config, args.pad, output.merged(result, reference), changes, args.out.parent
+    if share := diagnosis.share_of_pressed_taxel(result, pad):
+        print(f"{'cause' if result.poor else 'warning'}: {share}")
+    for path in args.test:
+        print(
+            output.test_report(
+                result, pad, read(path, args.pad, pad.normals, mapping, args.reference), foundation
+            )
         )
-        with fresh(args.out) as path:
-            path.write_text(text, encoding="utf-8")
-        print(args.out)
+    merged = output.merged(result, pad)
+    output.verify(args.config, args.pad, merged, changes)
     if args.plot:
         from tactile_sim.analysis import style
         from tactile_sim.fit.figure import figure
@@ -131,4 +158,15 @@ def main(args: argparse.Namespace) -> int:
         with style.figure_style(), fresh(args.plot) as path:
             figure(result).savefig(path, format=args.plot.suffix[1:])
         print(args.plot)
-    return 0
+    if result.poor and args.out and not args.poor:
+        print(f"{args.out} was not written, because the fit is poor; --poor writes it", file=sys.stderr)
+    elif args.out:
+        if args.ranges:
+            merged = output.with_ranges(merged, result)
+        comments = output.comments(result)
+        text = output.parameters(args.config, args.pad, merged, changes, args.out.parent, comments)
+        with fresh(args.out) as path:
+            path.write_text(text, encoding="utf-8")
+        config.load(args.out)
+        print(args.out)
+    return int(result.poor)

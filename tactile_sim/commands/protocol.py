@@ -44,10 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--taxels", nargs="+", type=int, default=[], metavar="N", help="only these; all by default"
     )
     parser.add_argument(
-        "--indenter",
-        type=positive,
-        metavar="R",
-        help="with --simulate: radius of a spherical indenter [m]; default: a point force",
+        "--indenter", metavar="SHAPE", help="with --simulate: what presses, as in `tactile_sim fit`"
     )
     parser.add_argument("--simulate", action="store_true", help="add the readings of the configured pad")
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
@@ -59,8 +56,7 @@ def main(args: argparse.Namespace) -> int:
 
     from tactile_sim import config
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
-    from tactile_sim.fit import Reference, protocol
-    from tactile_sim.fit.patch import Patch
+    from tactile_sim.fit import FitPad, Indenter, protocol
 
     if args.indenter is not None and not args.simulate:
         raise CommandError("--indenter: requires --simulate")
@@ -68,12 +64,11 @@ def main(args: argparse.Namespace) -> int:
         raise CommandError(f"--out: must end in .csv, got {args.out.name!r}")
     refuse_existing(args.out, args.force)
     settings = config.load(args.config)
-    reference = Reference.of(settings, args.pad)
-    motion = protocol.make(reference, args.load, args.hold, args.speed, args.rate, args.taxels)
+    pad = FitPad(settings, args.pad, Indenter.parse(args.indenter or "point"))
+    motion = protocol.make(pad, args.load, args.hold, args.speed, args.rate, args.taxels)
     columns = motion.columns()
     if args.simulate:
-        patch = Patch.of(settings, args.pad, args.indenter) if args.indenter else None
-        readings = protocol.simulate(motion, reference, settings, patch)
+        readings = protocol.simulate(motion, pad)
         columns |= {f"reading_{k}": readings[:, k] for k in range(readings.shape[1])}
     table = np.stack(list(columns.values()), axis=1)
     with fresh(args.out) as path:

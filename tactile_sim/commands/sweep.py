@@ -43,8 +43,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run the missing points of the grid, write the table and return 0."""
-    from tactile_sim.collect import Sweep, sweep
-    from tactile_sim.collect.axes import make_axes
+    from tactile_sim.learning.sweep import Sweep, make_axes, sweep
     from tactile_sim.progress import progress
 
     axes = make_axes(args.config, args.over)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
+from tactile_sim import _core
 
-MIN_LENGTH = 1e-4
-"""Length below which arrows are not drawn [m]."""
 NORMAL, TANGENT1, TANGENT2, NET, FRICTION = range(5)
 """Kinds of arrows. FRICTION is the sum of both tangential forces."""
 
@@ -20,6 +18,7 @@ def force_arrows(
     wrenches: np.ndarray,
     scale: float,
     tangents: bool = False,
+    longest: float = np.inf,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the force arrows of contacts and bodies.
 
@@ -32,6 +31,7 @@ def force_arrows(
         wrenches: Net wrenches on these bodies (b, 6), body frames [N, N m].
         scale: Arrow length per unit of force [m/N].
         tangents: Whether to draw the friction along each tangent separately.
+        longest: Length to which the longest arrow is shortened, and all others by the same factor [m].
 
     Returns:
         points: Start and end point of each arrow (n, 2, 3), world frame [m].
@@ -39,19 +39,6 @@ def force_arrows(
         sources: What each arrow belongs to (n,): an index into ``bodies`` for a net force, and into
             ``contacts`` for all other kinds.
 
-        Arrows that are not longer than `MIN_LENGTH` are left out.
+        Arrows that are not longer than 0.1 mm are left out.
     """
-    axes = contacts[:, FRAME : FRAME + 9].reshape(-1, 3, 3)
-    forces = contacts[:, WRENCH : WRENCH + 3, None] * axes
-    parts = [NORMAL, TANGENT1, TANGENT2]
-    if not tangents:
-        forces, parts = np.stack([forces[:, 0], forces[:, 1] + forces[:, 2]], axis=1), [NORMAL, FRICTION]
-    net = np.einsum("bij,bj->bi", rotations[bodies], wrenches[:, :3])
-    vectors = scale * np.concatenate([forces.reshape(-1, 3), net])
-    positions = np.repeat(contacts[:, POSITION : POSITION + 3], len(parts), axis=0)
-    starts = np.concatenate([positions, origins[bodies]])
-    points = np.stack([starts, starts + vectors], axis=1)
-    kinds = np.concatenate([np.tile(parts, len(contacts)), np.full(len(bodies), NET)])
-    sources = np.concatenate([np.repeat(np.arange(len(contacts)), len(parts)), np.arange(len(bodies))])
-    drawn = np.linalg.norm(vectors, axis=1) > MIN_LENGTH
-    return points[drawn], kinds[drawn], sources[drawn]
+    return _core.force_arrows(contacts, origins, rotations, bodies, wrenches, scale, tangents, longest)

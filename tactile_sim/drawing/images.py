@@ -10,7 +10,7 @@ import numpy as np
 
 from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.drawing.skin_image import SkinImage, mappable
-from tactile_sim.feelers.image import image
+from tactile_sim.feelers import image
 from tactile_sim.names import topic_token
 from tactile_sim.simulation import Simulation, Snapshot
 

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from tactile_sim.drawing import colors
-from tactile_sim.feelers.geom_feelers import in_body
+from tactile_sim.geometry.maps import can_have_map, in_body, own_map
 from tactile_sim.skin import Skin
-from tactile_sim.uv.maps import can_have_map, own_map
 
 BACKGROUND = 56
 """Grey level of pixels outside the UV map. It differs from black, the colour of readings without contact."""

@@ -11,12 +11,12 @@ from typing import Any, cast
 import mujoco
 
 from tactile_sim.arguments import whole
-from tactile_sim.engines.batch import Environments
-from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.mujoco.engine import MujocoEngine
+from tactile_sim.engines.environments import Environments
+from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
 from tactile_sim.engines.protocol import DataEngine, Engine
+from tactile_sim.engines.sensors import ContactSensor
 from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes import compiled, load_scene
@@ -134,7 +134,5 @@ def make_many(
         return engine_plugin(engine).make_environments(spec, model, num_envs, threads)
     except NotImplementedError:
         raise EngineError(f"engine {engine!r}: num_envs must be 1, got {num_envs}; leave it out") from None
-    except (MemoryError, ValueError) as error:
-        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # how MuJoCo's batch reports it
-            raise
+    except MemoryError:
         raise EngineError(f"num_envs: not enough memory, got {num_envs} environments; use fewer") from None

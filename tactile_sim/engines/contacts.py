@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from tactile_sim import _core
+
+FORCE_FLOOR = 1e-9
+"""Magnitude below which a force component is negligible [N].
+
+Contacts whose force components are all negligible are omitted.
+"""
 
 
 class FlexContacts(NamedTuple):
@@ -42,12 +49,7 @@ class Contacts:
     """First column of each field in ``ids``, and the total number of columns."""
 
     def __init__(self, values: np.ndarray, ids: np.ndarray):
-        """Wrap two arrays without copying them.
-
-        Args:
-            values: (n, WIDTH) float64 array, see the attribute ``values``.
-            ids: (n, IDS) int32 array, see the attribute ``ids``.
-        """
+        """Wrap two arrays without copying them."""
         self.values = values
         self.ids = ids
 
@@ -133,7 +135,11 @@ class Contacts:
         return Contacts(*_core.touching(sensing, self.values, self.ids))
 
 
-POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
-WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
-ANGULAR, FRICTION = Contacts.ANGULAR, Contacts.FRICTION
-BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
+def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
+    """Return the contacts in MuJoCo's data that carry a force.
+
+    Positions, velocities and constraint forces in ``data`` must belong to the same state.
+    """
+    out = Contacts.empty(data.ncon)
+    count = _core.read_contacts(model._address, data._address, out.values, out.ids)
+    return Contacts(out.values[:count], out.ids[:count])

@@ -1,4 +1,4 @@
-"""Base class of plug-ins that add an engine, optionally with its own scene, commands and topics."""
+"""Plug-ins that add an engine, optionally with its own scene, commands and topics; those of this package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import mujoco
 import numpy as np
 
 from tactile_sim.cameras.camera import Camera
-from tactile_sim.engines.batch import Environments
+from tactile_sim.engines.environments import Environments, MujocoEnvironments
+from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.protocol import Engine
 
 
@@ -77,17 +78,11 @@ class EnginePlugin:
     def make_environments(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
     ) -> Environments:
-        """Create an engine that steps several environments of a scene together.
-
-        Args:
-            spec: The scene as an editable spec.
-            model: The compiled scene.
-            num_envs: Number of environments.
-            threads: Number of threads, or 0 for one thread per processor.
+        """Create an engine that steps several environments of a scene together, in ``threads`` threads.
 
         Raises:
             NotImplementedError: The engine supports only a single environment.
-            EngineError: As in `make_engine`.
+            EngineError: The engine is not installed or does not support the scene.
         """
         raise NotImplementedError
 
@@ -139,3 +134,37 @@ class EnginePlugin:
     def topics(self, engine: Engine) -> Iterable[EngineTopic]:
         """Return the additional topics that the engine publishes."""
         return ()
+
+
+class MujocoPlugin(EnginePlugin):
+    """Plug-in for MuJoCo."""
+
+    requires_spec = False
+
+    def make_engine(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
+    ) -> Engine:
+        return MujocoEngine(model)
+
+    def make_environments(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
+    ) -> Environments:
+        return MujocoEnvironments(model, num_envs, threads)
+
+
+class MotrixPlugin(EnginePlugin):
+    """Plug-in for MotrixSim, which is an optional package."""
+
+    def make_engine(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
+    ) -> Engine:
+        from tactile_sim.engines.motrix import MotrixEngine
+
+        return MotrixEngine(spec, model, bodies)
+
+    def make_environments(
+        self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
+    ) -> Environments:
+        from tactile_sim.engines.motrix_environments import MotrixEnvironments
+
+        return MotrixEnvironments(spec, model, num_envs, threads)

@@ -8,8 +8,8 @@ from typing import Protocol
 import mujoco
 import numpy as np
 
-from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts, FlexContacts
+from tactile_sim.engines.sensors import ContactSensor
 from tactile_sim.scenes.sensor_layout import ContactLayout
 
 
@@ -25,7 +25,7 @@ class EngineArrays(Protocol):
     qfrc_applied: np.ndarray
     """(nv,) generalized forces in addition to those of the actuators [N m, N]."""
     xfrc_applied: np.ndarray
-    """(nbody, 6) forces [N] and torques [N m] on the bodies at their centres of mass, in the world frame."""
+    """(nbody, 6) forces [N] and torques [N m] on the bodies at their centers of mass, in the world frame."""
     mocap_pos: np.ndarray
     """(nmocap, 3) positions of the mocap bodies in the world [m]."""
     mocap_quat: np.ndarray
@@ -41,7 +41,8 @@ class EngineArrays(Protocol):
 class Engine(EngineArrays, Protocol):
     """Engine that simulates one environment of a scene.
 
-    The other packages of tactile_sim use only the members of this interface.
+    The other packages of tactile_sim use only the members of this interface. Methods raise CommandError for
+    invalid arguments and controls; the state is then unchanged.
 
     Attributes:
         model: The compiled scene, a MuJoCo model that does not change.
@@ -183,7 +184,10 @@ class Engine(EngineArrays, Protocol):
         """
 
     def strike(self, body: int, impulse: np.ndarray) -> None:
-        """Apply an impulse at a body's centre of mass.
+        """Apply an impulse at a body's center of mass.
+
+        The generalized velocities change immediately by M⁻¹ Jᵀ p, where M is the mass matrix, J the Jacobian
+        of the center of mass and p the impulse. Contacts and limits react in the next step.
 
         Args:
             body: Id of the body.
@@ -198,7 +202,7 @@ class Engine(EngineArrays, Protocol):
         """Return the values (num_envs, n) of a sensor of any type, in MuJoCo's layout."""
 
     def get_sensor_value(self, name: str) -> np.ndarray:
-        """Return a sensor's values as a flat float32 array; see `MujocoSensors.get_sensor_value`."""
+        """Return a sensor's values as a flat float32 array; see `Sensors.get_sensor_value`."""
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
         """Return all fields of a contact sensor."""

@@ -16,9 +16,7 @@ They work on any MuJoCo model, without ROS::
 See `place` for how to paint feelers on a body, and `Feelers` for the obstacles that cover them.
 """
 
-from tactile_sim.feelers.feelers import FeelerBody, Feelers
-from tactile_sim.feelers.image import image
-from tactile_sim.feelers.placed import Part, Placed
+from tactile_sim.feelers.feelers import FeelerBody, Feelers, Part, Placed, image
 from tactile_sim.feelers.placement import place
 
 __all__ = ["FeelerBody", "Feelers", "Part", "Placed", "image", "place"]

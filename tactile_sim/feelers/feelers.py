@@ -1,4 +1,4 @@
-"""Compute the free lengths of all feelers in a model."""
+"""The feelers of a body, their free lengths and their images."""
 
 from __future__ import annotations
 
@@ -11,8 +11,54 @@ import numpy as np
 from tactile_sim import _core
 from tactile_sim.arguments import as_number, require_arrays
 from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.feelers.placed import Placed
 from tactile_sim.names import Names
+
+
+@dataclass(frozen=True)
+class Part:
+    """The area of a body's image that shows one geom.
+
+    The areas of all geoms are stacked vertically and left-aligned.
+    """
+
+    geom_id: int
+    top: int
+    """First row of the part in the body's image."""
+    width: int
+    """Width of the part [pixels]."""
+    height: int
+    """Height of the part [pixels]."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The feelers of one body, in its frame.
+
+    u increases to the right and v upwards, each from 0 to 1 over a geom's image. Row 0 of an image is the top
+    row; the centre of the pixel in column x of row y is (x + 1/2, y + 1/2) pixels from the upper left corner.
+    """
+
+    body_id: int
+    positions: np.ndarray
+    """(n, 3) float64 positions of the feelers' roots on the surface [m], in the body's frame."""
+    normals: np.ndarray
+    """(n, 3) outward unit vectors along the feelers, in the body's frame."""
+    lengths: np.ndarray
+    """(n,) full length of each feeler [m]."""
+    geom_index: np.ndarray
+    """(n,) uint16 index of each feeler's geom in ``parts``."""
+    uv: np.ndarray
+    """(n, 2) float64 position (u, v) of each root on its geom's UV map; a pixel's centre if painted."""
+    pixels: np.ndarray
+    """(n,) uint32 unique pixel indices (row * width + column) in the body's image."""
+    parts: tuple[Part, ...]
+    """For each geom with feelers, the area of the body's image that shows it."""
+    width: int
+    """Width of the body's image [pixels]."""
+    height: int
+    """Height of the body's image [pixels]."""
+    spacing: float
+    """Approximate distance between neighboring feelers [m], used for drawing."""
 
 
 @dataclass(frozen=True)
@@ -177,23 +223,30 @@ class Feelers:
         return starts, np.einsum("nij,nj->ni", turn, self.normals)
 
 
-def _rows(rotations: np.ndarray) -> np.ndarray:
-    """Return rotations of shape (n, 3, 3) as rows (n, 9). Rotations that are rows already are returned as is.
+def image(placed: Placed, free: np.ndarray) -> np.ndarray:
+    """Render an image of a body's feelers in which covered feelers are bright.
 
-    The caller checks the shape of the result, so invalid values may pass here.
+    Args:
+        placed: The feelers of a body.
+        free: (n,) free length of each feeler [m].
+
+    Returns:
+        (height, width) uint8 image. The pixel of a feeler ranges from 0 (free) to 255 (completely covered);
+        all other pixels are 0.
     """
+    out = np.zeros(placed.height * placed.width, np.uint8)
+    out[placed.pixels] = np.rint(255.0 * np.clip(1.0 - free / placed.lengths, 0.0, 1.0)).astype(np.uint8)
+    return out.reshape(placed.height, placed.width)
+
+
+def _rows(rotations: np.ndarray) -> np.ndarray:
+    """Return rotations (n, 3, 3) as rows (n, 9), and any other value as it is."""
     stacked = isinstance(rotations, np.ndarray) and rotations.shape[1:] == (3, 3)
     return rotations.reshape(-1, 9) if stacked else rotations
 
 
 def _per_body(what: str, given: float | Sequence[float], number: int) -> list[float]:
-    """Return one value of a parameter for each body.
-
-    Args:
-        what: Name of the parameter for error messages.
-        given: One value for all bodies, or one for each.
-        number: Number of bodies.
-    """
+    """Return one value of the parameter ``what`` for each of a number of bodies."""
     if isinstance(given, Sequence | np.ndarray):
         if len(given) != number:
             raise ConfigError(

@@ -29,8 +29,8 @@ def brightness(image: Path | np.ndarray, white_only: bool | None = None) -> np.n
         image: A file that Pillow can read, or an array with shape (height, width), (height, width, 3) for RGB
             or (height, width, 4) for RGBA. Its elements are bool, integers up to the largest value of their
             type, or floats from 0 to 1.
-        white_only: If True, set all pixels that are not white to 0, so that coloured pixels are ignored. If
-            False, use the luminance (ITU-R BT.601) times the opacity. By default, True for a colour image,
+        white_only: If True, set all pixels that are not white to 0, so that colored pixels are ignored. If
+            False, use the luminance (ITU-R BT.601) times the opacity. By default, True for a color image,
             that is, if red, green and blue differ in any pixel with opacity > 0; otherwise False.
 
     Returns:
@@ -72,13 +72,7 @@ def _read(path: Path, name: str) -> np.ndarray:
 
 
 def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.ndarray:
-    """Return the brightness of each pixel of an array.
-
-    Args:
-        image: As in `brightness`.
-        name: Name of the image for error messages.
-        white_only: As in `brightness`.
-    """
+    """Return the brightness of each pixel of an array; see `brightness`."""
     if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)) or image.size == 0:
         raise ConfigError(
             f"{name} is not an image, got shape {image.shape}; give (height, width), or that with 3 or 4 "
@@ -96,19 +90,19 @@ def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.nda
         )
     channels = [image] if image.ndim == 2 else list(np.moveaxis(image, 2, 0))
     opacity = channels.pop() if len(channels) == 4 else None
-    coloured = len(channels) == 3 and _has_colours(channels, opacity)
-    if coloured if white_only is None else white_only:
+    colored = len(channels) == 3 and _has_colors(channels, opacity)
+    if colored if white_only is None else white_only:
         white = np.logical_and.reduce([channel == largest for channel in channels])
         return np.asarray(white if opacity is None else white & (opacity == largest), float)
-    if coloured:
-        grey = sum(weight * channel for weight, channel in zip(LUMINANCE, channels, strict=True))
+    if colored:
+        gray = sum(weight * channel for weight, channel in zip(LUMINANCE, channels, strict=True))
     else:
-        grey = channels[0].astype(float)
-    level = grey / largest if opacity is None else grey / largest * (opacity / largest)
+        gray = channels[0].astype(float)
+    level = gray / largest if opacity is None else gray / largest * (opacity / largest)
     return np.asarray(np.minimum(level, 1.0))
 
 
-def _has_colours(channels: Sequence[np.ndarray], opacity: np.ndarray | None) -> bool:
+def _has_colors(channels: Sequence[np.ndarray], opacity: np.ndarray | None) -> bool:
     """Return whether red, green and blue differ in any pixel with opacity > 0."""
     red, green, blue = channels
     differ = (red != green) | (green != blue)
@@ -124,7 +118,7 @@ def _too_large(name: str, width: int, height: int) -> ConfigError:
 
 
 def _hint(path: Path) -> str:
-    """Return a suggestion for the error message about a missing image: the placeholder or a similar file."""
+    """Return a suggestion for the error message about a missing image."""
     if re.search(r"\{.*\}", path.name):
         return "; the only placeholder is {geom}, the name of a geom"
     return similar_file(path)

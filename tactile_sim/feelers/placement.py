@@ -13,19 +13,19 @@ from scipy.spatial import cKDTree
 
 from tactile_sim.arguments import as_number, is_index
 from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.feelers.evenly import MapCache, spread
-from tactile_sim.feelers.geom_feelers import (
+from tactile_sim.feelers.evenly import (
     MOST_FEELERS,
     GeomFeelers,
+    MapCache,
     feeler_geoms,
     format_remaining,
-    in_body,
+    spread,
 )
+from tactile_sim.feelers.feelers import Part, Placed
 from tactile_sim.feelers.painted import brightness
-from tactile_sim.feelers.placed import Part, Placed
+from tactile_sim.geometry.maps import in_body, painted_map
+from tactile_sim.geometry.uv_map import SurfacePoints, UvMap, mesh_uv
 from tactile_sim.names import Names
-from tactile_sim.uv.maps import painted_map
-from tactile_sim.uv.uv_map import SurfacePoints, UvMap, mesh_uv
 
 LENGTH = 0.1
 """Default length of evenly spaced feelers, and of feelers on white pixels [m]."""
@@ -51,13 +51,13 @@ def place(
         model: MuJoCo model.
         body_id: Id of the body that gets the feelers.
         image: Image that defines the positions and lengths of the feelers. White pixels are feelers of full
-            length, grey pixels are shorter feelers, and black pixels have no feeler. The image covers the UV
+            length, gray pixels are shorter feelers, and black pixels have no feeler. The image covers the UV
             map of the body's mesh, or the unfolded surface of its primitive. ``{geom}`` in the path is
             replaced by the name of each geom (with ``_`` instead of ``/``), so that each geom has a separate
             image.
-        spacing: Distance between neighbouring feelers on the body's colliding geoms if there is no image [m].
+        spacing: Distance between neighboring feelers on the body's colliding geoms if there is no image [m].
         length: Length of evenly spaced feelers, or of feelers on white pixels [m], at most `LONGEST`.
-        white_only: Whether only the white pixels of the image are feelers. By default, True for colour
+        white_only: Whether only the white pixels of the image are feelers. By default, True for color
             images. See `tactile_sim.feelers.painted.brightness` for the definition of white.
         where: Prefix for error messages, such as the name of the setting.
         most: Largest allowed number of feelers; less than `MOST_FEELERS` if other bodies have feelers too.
@@ -76,7 +76,7 @@ def place(
         if not is_index(body_id, model.nbody):
             raise ConfigError(f"body_id: must be 0 to {model.nbody - 1}, got {body_id!r}")
         if not 0 < as_number(length) <= LONGEST:
-            raise ConfigError(f"length must be > 0 and <= {LONGEST:g} m, got {length!r}; give metres")
+            raise ConfigError(f"length must be > 0 and <= {LONGEST:g} m, got {length!r}; give meters")
         if image is None:
             if white_only is not None:
                 raise ConfigError("white_only needs an image; give an image, or leave white_only out")
@@ -104,19 +104,7 @@ class Request(NamedTuple):
 
 
 def place_all(model: mujoco.MjModel, requests: Iterable[Request]) -> list[Placed]:
-    """Place the feelers of several bodies.
-
-    Args:
-        model: MuJoCo model.
-        requests: The bodies and their settings.
-
-    Returns:
-        The feelers of each body, in the order of the requests.
-
-    Raises:
-        ConfigError: As in `place`, or all bodies together have more than `MOST_FEELERS` feelers.
-        SceneError: As in `place`.
-    """
+    """Place the feelers of several bodies, at most `MOST_FEELERS` in total; errors are those of `place`."""
     placed: list[Placed] = []
     cache, rest = MapCache(), MOST_FEELERS
     for request in requests:
@@ -161,7 +149,7 @@ def _paint(
     if not sum(len(part.pixels) for part in parts):
         raise ConfigError(
             f"the image of body {names.bodies[body]!r} has no white pixels; paint some in a PNG file, or "
-            "set white_only to false if grey or coloured pixels are meant to be feelers"
+            "set white_only to false if gray or colored pixels are meant to be feelers"
         )
     return parts
 
@@ -169,20 +157,7 @@ def _paint(
 def _on_map(
     uv_map: UvMap, wanted: np.ndarray, most: int, source_name: str
 ) -> tuple[np.ndarray, SurfacePoints]:
-    """Find the surface points of white pixels, in batches so that too many feelers are detected early.
-
-    Args:
-        uv_map: UV map of a geom.
-        wanted: (height, width) bool, True for pixels that define a feeler.
-        most: Largest allowed number of feelers.
-        source_name: Name of the image for the error message.
-
-    Returns:
-        Pixels and surface points, as `UvMap.surface` returns them.
-
-    Raises:
-        ConfigError: There are more than ``most`` feelers.
-    """
+    """Find pixels and surface points by `UvMap.surface`, in batches so that too many are detected early."""
     white = np.flatnonzero(wanted)
     if len(white) <= most:
         return uv_map.surface(wanted)
@@ -206,11 +181,7 @@ def _on_map(
 
 
 def _painted_geoms(model: mujoco.MjModel, body: int) -> list[int]:
-    """Return the ids of a body's geoms on which an image is painted.
-
-    These are the meshes with UV coordinates, whether or not they collide. If there are none, they are the
-    geoms that `feeler_geoms` returns.
-    """
+    """Return a body's geoms on which an image is painted: meshes with UV coordinates, or `feeler_geoms`."""
     geoms = [int(model.body_geomadr[body]) + k for k in range(model.body_geomnum[body])]
     meshes = [geom for geom in geoms if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH]
     mapped = [geom for geom in meshes if mesh_uv(model, int(model.geom_dataid[geom])) is not None]
@@ -252,7 +223,7 @@ def _assemble(
 
 
 def _median_distance(positions: np.ndarray) -> float:
-    """Return the median distance to the nearest neighbour [m]; 0 for a single position."""
+    """Return the median distance to the nearest neighbor [m]; 0 for a single position."""
     if len(positions) < 2:
         return 0.0
     return float(np.median(cKDTree(positions).query(positions, 2)[0][:, 1]))

@@ -15,28 +15,36 @@ _MOST = 20_000
 
 
 def figure(result: Fit) -> Figure:
-    """Plot measured and fitted readings over time and over load, and the residuals."""
-    recording, number = result.recording, style.NAMED_LINES
-    strongest = np.argsort(-np.abs(result.loads).sum(axis=0))[:_TAXELS]
-    fig = Figure(figsize=(10.0, 7.0), layout="constrained")
-    over_time, over_load, errors = fig.subplots(3, 1, height_ratios=(3, 3, 2))
+    """Plot measured and fitted readings over time and over load, and the residuals and their spread."""
+    data, number = result.data, style.NAMED_LINES
+    strongest = np.argsort(-np.abs(data.loads).sum(axis=0))[:_TAXELS]
+    fig = Figure(figsize=(10.0, 8.0), layout="constrained")
+    over_time, over_load, errors, spread = fig.subplots(4, 1, height_ratios=(3, 3, 2, 2))
     for place, taxel in enumerate(strongest):
         color = style.theme().lines[place % number]
-        over_time.plot(recording.times, recording.readings[:, taxel], color=color, lw=0.8, alpha=0.5)
-        over_time.plot(recording.times, result.fitted[:, taxel], color=color, lw=1.2, label=f"taxel {taxel}")
-        used = np.flatnonzero(result.used[:, taxel])
+        for start, stop in data.bounds[:1]:
+            times, fitted = data.times[start:stop], result.fitted[start:stop, taxel]
+            over_time.plot(times, data.readings[start:stop, taxel], color=color, lw=0.8, alpha=0.5)
+            over_time.plot(times, fitted, color=color, lw=1.2, label=f"taxel {taxel}")
+            used = start + np.flatnonzero(data.weights[start:stop, taxel])
         used = used[:: max(1, len(used) * _TAXELS // _MOST)]
-        load = result.loads[used, taxel]
-        over_load.plot(load, recording.readings[used, taxel], ".", color=color, ms=2, alpha=0.4)
+        load = data.loads[used, taxel]
+        over_load.plot(load, data.readings[used, taxel], ".", color=color, ms=2, alpha=0.4)
         over_load.plot(load, result.fitted[used, taxel], color=color, lw=0.8)
-        residual = recording.readings[used, taxel] - result.fitted[used, taxel]
-        errors.plot(recording.times[used], residual, ".", color=color, ms=2)
-    verdict = f"poor fit, systematic error {result.misfit:.1%}" if result.poor else "fit"
+        residual = data.readings[used, taxel] - result.fitted[used, taxel]
+        errors.plot(data.times[used], residual, ".", color=color, ms=2)
+    verdict = "poor fit" if result.poor else "fit"
     over_time.set(title=f"Measured (pale) and fitted (dark): {verdict}", xlabel="time [s]", ylabel="reading")
     over_load.set(xlabel="reference load [N]", ylabel="reading")
     errors.set(xlabel="time [s]", ylabel="residual")
+    if result.verdict is not None:
+        lags = result.semivariance.lags
+        spread.plot(lags, np.sqrt(result.semivariance.values), "o-", ms=3, label="recorded")
+        spread.plot(result.verdict.times, result.verdict.spread[1], "s", label="replayed")
+        spread.legend()
+    spread.set(xlabel="time difference [s]", ylabel="spread of noise", xscale="log")
     over_time.legend(loc="upper right", ncols=_TAXELS)
-    for ax in (over_time, over_load, errors):
+    for ax in (over_time, over_load, errors, spread):
         ax.grid()
         ax.set_axisbelow(True)
     return fig

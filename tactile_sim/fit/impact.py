@@ -11,9 +11,9 @@ from scipy.optimize import differential_evolution, minimize
 
 from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError
+from tactile_sim.fit.estimate import Z
 from tactile_sim.fit.model import Estimate
 from tactile_sim.fit.recording import read_table
-from tactile_sim.fit.selection import Z
 from tactile_sim.simulation import Simulation
 
 _FEWEST = 5

@@ -1,25 +1,18 @@
-"""Estimate the stiffness of the elastic layer from the size of a spherical indenter's contact patch."""
+"""Estimate the stiffness of the elastic layer from the size of an indenter's contact patch."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import least_squares
 
-from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError
+from tactile_sim.fit.estimate import Z
 from tactile_sim.fit.model import Estimate
-from tactile_sim.fit.recording import Recording, is_loaded, pressed_taxels
-from tactile_sim.fit.selection import Z
-from tactile_sim.simulation import Simulation
-from tactile_sim.skin import Loads
+from tactile_sim.fit.pad import FitPad
+from tactile_sim.fit.recording import Recording, is_loaded
 
-_INDENTER = "fit_indenter"
-_RADII = (0.1, 8.0)
-"""Smallest and largest patch radius in the table, in units of the taxel spacing."""
-_LEVELS = 32
 _SHORTEST = 0.15
 """Minimum duration of a hold [s]. Shorter holds are ignored."""
 _STEADY = 0.02
@@ -29,102 +22,15 @@ _WIDE = 0.25
 
 
 @dataclass(frozen=True)
-class Patch:
-    """Distribution of force over the m taxels of a pad when a rigid sphere presses on one of the taxels.
-
-    The pressure is the depth multiplied by the foundation stiffness, which is the ratio of the stiffness to
-    the thickness of the elastic layer. The distribution therefore depends only on the quotient of the force
-    and the foundation stiffness, and a table over this quotient is valid for any stiffness.
-    """
-
-    quotients: np.ndarray
-    """(q,) quotients of force and foundation stiffness in the table, increasing [m3]."""
-    shares: np.ndarray
-    """(m, q, m) fraction of the force on each taxel: ``shares[k, j]`` is for a press on taxel k with quotient
-    j."""
-    foundation: float
-    """Foundation stiffness that results from the configured stiffness and thickness [Pa/m]."""
-    thickness: float
-    """Configured thickness of the elastic layer [m]."""
-    body: str
-    """Name of the pad's body."""
-
-    @classmethod
-    def of(cls, settings: Settings, pad: str, radius: float) -> Patch:
-        """Compute the force distributions for a configured pad.
-
-        Args:
-            settings: Configuration that contains the pad.
-            pad: Name of the pad, whose response function must be ``elastic_foundation``.
-            radius: Radius of the indenter [m].
-
-        Raises:
-            CommandError: The radius is out of range, the response function of the pad is not
-                ``elastic_foundation``, or the pad is on a flex.
-        """
-        if not 1e-4 <= radius <= 1:
-            raise CommandError(f"--indenter: must be from 0.0001 to 1 m, got {radius:g}")
-        ball = {"shape": "sphere", "size": (radius,), "position": (0.0, 0.0, 1e3), "fixed": True}
-        simulation = Simulation(dataclasses.replace(settings, objects={**settings.objects, _INDENTER: ball}))
-        skin, model = simulation.skin, simulation.engine.model
-        index, found = next((k, each) for k, each in enumerate(skin.pads) if each.name == pad)
-        response = simulation.functions.responses[index]
-        if response != "elastic_foundation" or found.flex >= 0:
-            raise CommandError(
-                f"--indenter: {settings.source}: pad {pad!r} must have the response_function"
-                f" elastic_foundation and no flex, got {response!r}{' on a flex' if found.flex >= 0 else ''}"
-            )
-        taxels = np.arange(found.start, found.stop)
-        patch = np.searchsorted(skin.patch_offsets, found.start, side="right") - 1
-        thickness = float(skin.patch_thickness[patch])
-        foundation = float(skin.patch_stiffness[patch]) / thickness
-        # A patch of radius a has the depth a²/2R and the force pi K a⁴/4R.
-        quotients = np.pi / (4 * radius) * (np.geomspace(*_RADII, _LEVELS) * found.spacing) ** 4
-        body = simulation.names.body_id(_INDENTER)
-        load = Loads.empty(1)
-        load.body[:] = np.searchsorted(skin.body_ids, found.body_id)
-        load.rotation[:], load.other_rotation[:] = np.eye(3), np.eye(3)
-        load.other[:], load.other_body[:], load.radius[:] = model.body_geomadr[body], body, radius
-        shares = np.zeros((len(taxels), _LEVELS, len(taxels)))
-        for k, taxel in enumerate(taxels):
-            normal, point = skin.normals[taxel], skin.surface_positions[taxel]
-            load.point[:], load.normal[:], load.other_position[:] = point, -normal, point + radius * normal
-            load.patch[:] = np.searchsorted(skin.patch_offsets, taxel, side="right") - 1
-            for level, quotient in enumerate(quotients):
-                force = quotient * foundation
-                load.force[:] = load.force_world[:] = -normal * force
-                felt = skin.readings_from_loads(load, "force_vector", "elastic_foundation")[taxels]
-                shares[k, level] = -np.einsum("mc,mc->m", felt, skin.normals[taxels]) / force
-        return cls(quotients, shares, foundation, thickness, simulation.names.bodies[found.body_id])
-
-    def loads(self, force: np.ndarray, taxel: np.ndarray, foundation: float) -> np.ndarray:
-        """Return the loads (n, m) of all taxels [N] in n samples of presses.
-
-        Args:
-            force: (n,) force of the indenter [N].
-            taxel: (n,) index of the pressed taxel; negative if there is none.
-            foundation: Foundation stiffness, the ratio of stiffness to thickness [Pa/m].
-        """
-        size = np.clip(np.abs(force) / foundation, self.quotients[0], self.quotients[-1])
-        place = np.interp(np.log(size), np.log(self.quotients), np.arange(len(self.quotients)))
-        low = np.minimum(place.astype(int), len(self.quotients) - 2)
-        part = (place - low)[:, None]
-        shares = (1 - part) * self.shares[taxel, low] + part * self.shares[taxel, low + 1]
-        return np.asarray(np.where((taxel >= 0)[:, None], force[:, None] * shares, 0.0))
-
-
-@dataclass(frozen=True)
 class PatchFit:
-    """Stiffness estimated from contact patches by `fit_patch`, and the loads that result from it."""
+    """Stiffness estimated from contact patches by `fit_patch`."""
 
     foundation: float
     """Foundation stiffness [Pa/m]: the estimate, or the configured value if it is unidentifiable."""
-    recording: Recording
-    """The fitted recording, with the taxel loads for this ``foundation``."""
     estimates: tuple[Estimate, ...]
 
 
-def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
+def fit_patch(recording: Recording, pad: FitPad) -> PatchFit:
     """Estimate the foundation stiffness of a pad from holds with known force on known taxels.
 
     For each candidate stiffness, a linear regression gives the gain and offset of each taxel. The estimate is
@@ -132,20 +38,21 @@ def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
 
     Args:
         recording: The recorded presses.
-        patch: Force distribution under the indenter on the recorded pad.
+        pad: The recorded pad, whose loads depend on the stiffness, and the indenter.
 
     Raises:
         CommandError: The recording has no force, the wrong number of taxels, or fewer than two holds.
     """
     if recording.force is None:
         raise CommandError(f"{recording.source}: the column 'force' is required with --indenter")
-    number = patch.shares.shape[2]
+    number = len(pad)
     if recording.readings.shape[1] != number:
         raise CommandError(
             f"{recording.source}: the pad has {number} taxels, got {recording.readings.shape[1]} readings"
         )
-    taxel = pressed_taxels(recording) if recording.taxel is None else recording.taxel
-    force, under, readings = _holds(recording, taxel)
+    place, points = pad.places(recording)
+    press = pad.press(points)
+    force, under, readings = _holds(recording, place)
     loaded = under >= 0
     if loaded.sum() < 2:
         raise CommandError(
@@ -154,11 +61,11 @@ def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
         )
 
     def residuals(log_foundation: float) -> np.ndarray:
-        loads = patch.loads(force, under, float(np.exp(log_foundation)))
+        loads = press.loads(force, under, float(np.exp(log_foundation)))
         return _unexplained(loads, readings).ravel()
 
-    low = np.log(force[loaded].max() / patch.quotients[-1])
-    high = np.log(force[loaded].max() / patch.quotients[0])
+    low = np.log(force[loaded].max() / press.quotients[-1])
+    high = np.log(force[loaded].max() / press.quotients[0])
     scan = np.linspace(low, high, 80)
     errors = [float(np.sum(residuals(x) ** 2)) for x in scan]
     best = int(np.argmin(errors))
@@ -180,9 +87,7 @@ def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
             for key in ("skin.stiffness", "skin.thickness")
         ),
     )
-    used = patch.foundation if wide else foundation
-    loads = patch.loads(recording.force, taxel, used)
-    return PatchFit(used, dataclasses.replace(recording, loads=loads), estimates)
+    return PatchFit(pad.foundation if wide else foundation, estimates)
 
 
 def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:

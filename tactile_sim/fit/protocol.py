@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.config import Settings
 from tactile_sim.errors import CommandError
-from tactile_sim.fit.patch import Patch
-from tactile_sim.fit.reference import Reference
-from tactile_sim.simulation import Simulation
+from tactile_sim.fit.pad import FitPad
 
 MOST_SAMPLES = 5_000_000
 REST = 0.5
@@ -48,7 +45,7 @@ class Protocol:
 
 
 def make(
-    reference: Reference,
+    pad: FitPad,
     force: float,
     hold: float,
     speed: float,
@@ -63,7 +60,7 @@ def make(
     and the transfer curve. They are followed by a slide over all pressed taxels at half the force.
 
     Args:
-        reference: Ideal skin of the pad.
+        pad: Ideal skin of the pad.
         force: Maximum force [N].
         hold: Duration of each hold [s].
         speed: Rate of change of the force [N/s].
@@ -74,12 +71,10 @@ def make(
     Raises:
         CommandError: A taxel does not exist, or the motion has too many samples.
     """
-    number = len(reference.positions)
+    number = len(pad.positions)
     chosen = list(taxels) or list(range(number))
     if unknown := [taxel for taxel in chosen if not 0 <= taxel < number]:
-        raise CommandError(
-            f"taxels: pad {reference.pad!r} has the taxels 0 to {number - 1}, got {unknown[0]}"
-        )
+        raise CommandError(f"taxels: pad {pad.name!r} has the taxels 0 to {number - 1}, got {unknown[0]}")
     knots: list[tuple[float, float, int]] = [(0.0, 0.0, -1)]  # time, force, taxel from there on
 
     def advance(duration: float, level: float, taxel: int) -> None:
@@ -112,45 +107,30 @@ def make(
     applied = np.interp(times, ends, levels)
     loaded = np.where(applied > 0, current, -1)
     shear = np.where(times > slide, friction * applied, 0.0)
-    places = reference.positions[np.maximum(current, 0)]
+    places = pad.positions[np.maximum(current, 0)]
     return Protocol(times, applied, shear, loaded, places)
 
 
-def simulate(
-    protocol: Protocol, reference: Reference, settings: Settings, patch: Patch | None = None
-) -> np.ndarray:
+def simulate(protocol: Protocol, pad: FitPad) -> np.ndarray:
     """Simulate the readings (n, m) [units] of the configured pad for the normal forces of a protocol.
 
     Args:
         protocol: Motion of the indenter.
-        reference: Ideal skin of the pad.
-        settings: Configuration that contains the pad.
-        patch: Force distribution under a spherical indenter; None for a point force.
+        pad: The pad and the indenter.
 
     Raises:
         CommandError: The sampling rate is higher than one sample per time step, or the pad does not measure
             normal forces.
     """
-    reference.require_force()
-    simulation = Simulation(settings)
-    skin = simulation.skin
-    index, body = next((k, pad) for k, pad in enumerate(skin.pads) if pad.name == reference.pad)
-    chain = simulation.signal_chain.of_pad(index)
-    if patch:
-        loads = patch.loads(protocol.force, protocol.taxel, patch.foundation)
-    else:
-        under = (protocol.taxel >= 0)[:, None]
-        loads = np.where(under, protocol.force[:, None] * reference.spread[protocol.taxel], 0)
-    steps = np.round(protocol.times / simulation.engine.timestep).astype(int)
+    pad.require_force()
+    under, place = np.unique(protocol.taxel, return_inverse=True)
+    place = np.asarray(place).ravel() - int((under < 0).sum())
+    press = pad.press(pad.positions[under[under >= 0]])
+    loads = press.loads(protocol.force, place, pad.foundation)
+    steps = np.round(protocol.times / pad.timestep).astype(int)
     if (np.diff(steps) <= 0).any():
-        raise CommandError(
-            f"rate: must be at most one sample per time step, {1 / simulation.engine.timestep:g} Hz"
-        )
-    chain.restart()
-    chain.forget()
-    readings = np.empty_like(loads)
-    whole = np.zeros((len(skin.positions), 1))
-    for k, step in enumerate(steps.tolist()):
-        whole[body.start : body.stop, 0] = loads[k]
-        readings[k] = chain.read(step, whole)[body.start : body.stop, 0]
-    return readings
+        raise CommandError(f"rate: must be at most one sample per time step, {1 / pad.timestep:g} Hz")
+    chain = pad.chain(pad.stages, pad.timestep)
+    return np.stack(
+        [chain.read(step, row[:, None])[:, 0] for step, row in zip(steps.tolist(), loads, strict=True)]
+    )

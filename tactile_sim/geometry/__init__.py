@@ -1,1 +1,1 @@
-"""Geometric functions for shapes, surfaces and rays. They do not depend on skins or feelers."""
+"""Shapes of geoms: solids for native code, triangle meshes and UV maps. They do not depend on skins."""

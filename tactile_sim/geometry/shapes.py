@@ -1,16 +1,31 @@
-"""Compute the triangle meshes of capsules, mesh geoms and height fields, and the colours of geoms."""
+"""Kinds of geoms, the triangle meshes of capsules, mesh geoms and height fields, and the colors of geoms."""
 
 from __future__ import annotations
 
 import mujoco
 import numpy as np
 
+GEOM = mujoco.mjtGeom
+KINDS = {
+    GEOM.mjGEOM_SPHERE: "sphere",
+    GEOM.mjGEOM_CAPSULE: "capsule",
+    GEOM.mjGEOM_CYLINDER: "cylinder",
+    GEOM.mjGEOM_ELLIPSOID: "ellipsoid",
+    GEOM.mjGEOM_BOX: "box",
+    GEOM.mjGEOM_MESH: "mesh",
+}
+"""Names of the types of geoms that can have skin and feelers."""
+UNFIT = {
+    GEOM.mjGEOM_PLANE: "a plane",
+    GEOM.mjGEOM_HFIELD: "a height field",
+    GEOM.mjGEOM_SDF: "a signed distance field",
+}
 _DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
-"""MuJoCo's default colour of a geom."""
+"""MuJoCo's default color of a geom."""
 
 
 def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the triangle mesh of a capsule along z, centred at the origin.
+    """Return the triangle mesh of a capsule along z, centered at the origin.
 
     Args:
         radius: Radius [m].
@@ -21,16 +36,16 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
     """
     import trimesh  # takes 0.15 s and is needed for capsules only
 
-    # The origin of trimesh's capsule differs between its versions, so the bounds are centred here.
+    # The origin of trimesh's capsule differs between its versions, so the bounds are centered here.
     mesh = trimesh.creation.capsule(height=2 * half_length, radius=radius, count=[16, 16])
     return mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces
 
 
 def geom_colors(model: mujoco.MjModel) -> np.ndarray:
-    """Return one colour for each geom.
+    """Return one color for each geom.
 
-    A geom with MuJoCo's default colour gets the colour of its material, if it has one. If the material has a
-    texture, the colour is multiplied by the texture's mean colour.
+    A geom with MuJoCo's default color gets the color of its material, if it has one. If the material has a
+    texture, the color is multiplied by the texture's mean color.
 
     Returns:
         Red, green, blue and alpha (ngeom, 4), 0 to 1.

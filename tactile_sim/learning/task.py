@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import ConfigError
+from tactile_sim.errors import ConfigError, EngineError
 
 TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "none": lambda seen: np.empty((len(seen.time), 0)),
@@ -23,18 +23,16 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
 
 The functions return arrays with a leading axis for the environments. The caller flattens the other axes.
 """
+NO_GYMNASIUM = EngineError(
+    "tactile_sim.learning needs the package gymnasium, which is not installed:"
+    " python -m pip install 'gymnasium>=1.0'"
+)
 OBSERVATIONS = (*TOUCH, "image")
 """Names of all tactile observations. With ``image``, observations are dictionaries, see `TaskVectorEnv`."""
 
 
 def checked(task: Task, method: str, values: Any, *shapes: tuple[int | str, ...]) -> np.ndarray:
-    """Return what a method of a task has returned as an array.
-
-    Args:
-        task: The task.
-        method: Name of the method.
-        values: What it has returned.
-        shapes: Valid shapes. A name instead of a number matches any size.
+    """Return what a method of a task has returned as an array of one of the shapes; a name matches any size.
 
     Raises:
         ConfigError: The values have another shape, or are no numbers.

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tactile_sim.schema import LARGEST, SCATTER, Number, Numbers, parameter
-from tactile_sim.signal_chain.group import Group
+import numpy as np
+
+from tactile_sim.schema import DURATION, LARGEST, SCATTER, Number, Numbers, parameter
+from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.stage import ScatteredStage, Stage, ranged
 
 
@@ -20,9 +22,35 @@ class Gain(ScatteredStage):
     scatter: float = ranged(
         SCATTER, "Relative standard deviation between taxels, drawn by the seed.", default=0.0
     )
+    limit: float = ranged(
+        Number(above=0), "Largest input with a curve; the reading stays beyond it [units].", default=LARGEST
+    )
     taxels: tuple[float, ...] = parameter(
         Numbers(Number()), "Factor for each taxel, in place of `value`.", default=()
     )
+    second: tuple[float, ...] = parameter(
+        Numbers(Number()), "Coefficient of x |x| for each taxel: the factor depends on the load.", default=()
+    )
+    third: tuple[float, ...] = parameter(Numbers(Number()), "Coefficient of x³ for each taxel.", default=())
+
+    @classmethod
+    def check(cls, group: Group) -> None:
+        for name in ("taxels", "second", "third"):
+            group.check_lists(name)
+
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the factors of all taxels, if there are lists, and the coefficients of the curves, if any."""
+        if not any(stage.second or stage.third for stage in group.stages):
+            return super().constants(group, draw)
+        zeros = [(0.0,) * (body.stop - body.start) for body in group.bodies]
+        curves = [
+            np.concatenate(
+                [getattr(stage, name) or none for stage, none in zip(group.stages, zeros, strict=True)]
+            )
+            for name in ("second", "third")
+        ]
+        return np.concatenate([group.each_taxel(draw, "value"), *curves])
 
 
 @dataclass(frozen=True)
@@ -44,9 +72,14 @@ class Offset(ScatteredStage):
 
 @dataclass(frozen=True)
 class Drift(Stage):
-    """A random walk is added to each channel."""
+    """A slow random change is added to each channel: a random walk, or bounded with a correlation time."""
 
     rate: float = ranged(Number(least=0), "Standard deviation after 1 s [units/s^0.5]; it grows with √time.")
+    correlation_time: float = ranged(
+        DURATION,
+        "Time after which drift is forgotten [s], so that it stays within rate · √(time / 2); 0: a random walk.",
+        default=0.0,
+    )
     has_memory = True
 
 

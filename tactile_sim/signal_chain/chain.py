@@ -152,7 +152,7 @@ class SignalChain:
         Raises:
             CommandError: The step is before the last stored one, or the shape is wrong.
         """
-        return reading if self.idle else self._run(step, reading, keep=self.has_memory)
+        return reading if self.idle else self._run(step, reading, keep=True)
 
     @property
     def valid(self) -> np.ndarray:
@@ -260,23 +260,26 @@ class SignalChain:
         Args:
             step: As in `read`.
             reading: As in `read`.
-            keep: Whether to update the memory of the stages.
+            keep: Whether to update the memory of the stages, if there is one.
             until: First stage that is not applied; None applies all.
         """
         truth = np.ascontiguousarray(reading, float)
-        taxels, known = len(self._skin.normals), self._program and self._program.channels
-        if truth.ndim != 2 or truth.shape != (taxels, known or truth.shape[-1]):
+        taxels, channels = (
+            len(self._skin.normals),
+            self._program.channels if self._program else truth.shape[-1],
+        )
+        if truth.shape != (taxels, channels):
             raise CommandError(
-                f"reading: must have shape ({taxels}, {known or 'channels'}), got {truth.shape}; "
+                f"reading: must have shape ({taxels}, {channels}), got {truth.shape}; "
                 "call forget() before readings of another touch function"
             )
-        program = self._prepare(truth.shape[1])
+        program = self._program or self._prepare(channels)
         if step < (kept := program.kept(0)):
             raise CommandError(
                 f"step: must be >= {kept} as in the last reading, got {step}; restart the chain first"
             )
         waits = keep and program.waits_for_tare
-        output = program.read(self._workspace, step, truth, keep, until)
+        output = program.read(self._workspace, step, truth, keep and program.has_memory, until)
         if waits and program.tared(0):
             self._zero = program.zero(0)
         return output

@@ -210,7 +210,7 @@ class Program:
         Raises:
             CommandError: As in `run`.
         """
-        compute = partial(self._compute, workspace)
+        compute = partial(self._compute, workspace) if self._memory else None
         return self._native.read(workspace.native, step, truth, keep, self._count(until), compute)
 
     def _count(self, until: type[Stage] | None) -> int:

@@ -11,6 +11,7 @@ from tactile_sim.arguments import by_name, known, numbers
 from tactile_sim.config import Settings
 from tactile_sim.control.command_checks import JointCommand, joint_tables
 from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
+from tactile_sim.control.hands import Hands
 from tactile_sim.control.makers import make_commander, make_grippers, make_motion
 from tactile_sim.control.motion import Motion
 from tactile_sim.control.trajectory import JointTrajectory
@@ -49,6 +50,8 @@ class CommandedScene:
         interval = self.motion.interval if self.motion else 0.0
         self._motion_steps = max(1, round(interval / engine.timestep))
         self.grippers = make_grippers(settings, self.commander)
+        self.hands = Hands()
+        """Forces with which a user pulls and presses bodies."""
         self._goals: list[TrajectoryGoal | GripperGoal] = []
         """Active trajectory and gripper goals."""
         self.step_count = 0
@@ -123,18 +126,22 @@ class CommandedScene:
         self.steps_since_reset += steps
 
     def free_steps(self) -> int:
-        """Return how many steps the engine can take before commands or motion must be applied again."""
-        if self.commander.every_step or self._goals:
+        """Return how many steps the engine can take before commands or forces must be applied again."""
+        if self.commander.every_step or self._goals or self.hands.active:
             return 1
         if self.moving:
             return self._motion_steps - self.steps_since_reset % self._motion_steps
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
+    @exclusive
     def apply_commands(self) -> None:
-        """Apply commands and built-in motion for the next step, and update trajectory and gripper goals.
+        """Apply commands, built-in motion and forces for the next step, and update goals.
 
         Repeated calls before the same step have no further effect.
         """
+        self._apply_commands()
+
+    def _apply_commands(self) -> None:
         if self.motion and not self._commanded and self.steps_since_reset % self._motion_steps == 0:
             if self._moved_at != self.steps_since_reset:
                 self._move(self.motion)
@@ -145,6 +152,8 @@ class CommandedScene:
             self._goals = [goal for goal in self._goals if not goal.update(self.engine)]
         if self.commander.every_step:
             self.commander.apply(self.engine)
+        if self.hands.active:
+            self.hands.apply(self.engine, self.steps_since_reset)
 
     def _move(self, motion: Motion) -> None:
         """Let built-in motion set the controls, or end it if they were changed since it last did."""

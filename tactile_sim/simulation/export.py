@@ -21,7 +21,7 @@ SCENE, SKIN, SENSORS = "scene.mjb", "skin.layout", "skin.xml"
 
 def load_mujoco_plugin() -> Path:
     """Register the sensor plugin ``tactile.skin`` with MuJoCo; return the path of its library."""
-    library = Path(_core.__file__).with_name("libtactile_plugin.so")
+    library = Path(_core.__file__).parent / "lib" / "libtactile_plugin.so"
     mujoco.mj_loadPluginLibrary(str(library))
     return library
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tactile_sim.arguments import is_index, known, numbers, orientation, switch
 from tactile_sim.config import Settings
-from tactile_sim.control.hands import Hands, Press, Pull
+from tactile_sim.control.hands import Press, Pull
 from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines import Engine
 from tactile_sim.errors import CommandError
@@ -42,8 +42,6 @@ class InteractiveScene(CommandedScene):
             engine.model.opt.gravity,
             settings.seed,
         )
-        self.hands = Hands()
-        """Forces with which a user pulls and presses bodies."""
 
     def reset(self, keyframe: str | None = None) -> None:
         """Reset the state and all commands, end `pull` and `press`, and restart the sequence of throws.
@@ -57,20 +55,6 @@ class InteractiveScene(CommandedScene):
         super().reset(keyframe)
         self.release()
         self.thrower.restart()
-
-    def free_steps(self) -> int:
-        """Return how many steps the engine can take before commands or forces must be applied again."""
-        return 1 if self.hands.active else super().free_steps()
-
-    @exclusive
-    def apply_commands(self) -> None:
-        """Apply commands, built-in motion and forces for the next step.
-
-        Repeated calls before the same step have no further effect.
-        """
-        super().apply_commands()
-        if self.hands.active:
-            self.hands.apply(self.engine, self.steps_since_reset)
 
     @exclusive
     def set_body_state(

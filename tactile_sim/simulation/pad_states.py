@@ -85,7 +85,7 @@ class PadStates:
 
     def peek(self, snapshot: Snapshot) -> ContactState:
         """Return the contact states at a snapshot without storing them."""
-        pressing = _core.sums(self._forces.pressing(snapshot), self._starts, self._stops)
+        pressing = _core.pad_forces(*self._forces.inward(snapshot), self._starts, self._stops)
         return self._state.advance(self._now, pressing, self.thresholds)
 
     def warn_of_excess(self, utilization: np.ndarray) -> None:

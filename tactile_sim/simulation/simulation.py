@@ -30,6 +30,9 @@ from tactile_sim.simulation.split_chain import make_chain
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.flex_pads import FlexPads
 
+_NEVER = 1 << 62
+"""A step that is never reached."""
+
 
 class Simulation(InteractiveScene):
     """Simulation of a scene with skin, independent of ROS topics, threads and wall time.
@@ -115,8 +118,7 @@ class Simulation(InteractiveScene):
         """Publishing rates [Hz] of the pads that have their own, keyed by the name of the pad's stream."""
         self.tactile_streams = {"tactile", *self.pad_rates}
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
-        self.schedule = self._make_schedule()
-        """The steps at which each kind of message is due."""
+        self._plan()
         self.published_readings: np.ndarray | None = None
         """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
         if `has_memory` is False."""
@@ -173,10 +175,9 @@ class Simulation(InteractiveScene):
             PhysicsError: The physics became unstable; call `reset` to recover.
         """
         end = self.step_count + whole("step: n", n)
-        while self.step_count < end:
-            self.apply_commands()
-            steps = end - self.step_count
-            self.advance(steps if steps == 1 else min(steps, self.free_steps()))
+        while (steps := end - self.step_count) > 0:
+            self._apply_commands()
+            self._advance(steps if steps == 1 else min(steps, self.free_steps()))
 
     @exclusive
     def observe(self) -> Snapshot:
@@ -189,18 +190,18 @@ class Simulation(InteractiveScene):
             CommandError: A control is invalid, see `ctrl`.
             PhysicsError: The physics is unstable; call `reset` to recover.
         """
-        self.apply_commands()
-        snapshot = self.snapshot()
+        self._apply_commands()
+        snapshot = self._snapshot()
         self._check_physics()
         return snapshot
 
     @exclusive
-    def snapshot(self, stored: bool = False) -> Snapshot:
-        """Return a snapshot of the current state, without the effect of commands since the last step.
+    def snapshot(self) -> Snapshot:
+        """Return a snapshot of the current state, without the effect of commands since the last step."""
+        return self._snapshot()
 
-        Args:
-            stored: Whether the signal chain stores the reading of this snapshot.
-        """
+    def _snapshot(self, stored: bool = False) -> Snapshot:
+        """Return a snapshot; ``stored``: whether the signal chain stores its reading."""
         if self.engine.forward() is not False:
             self._changes += 1
         return Snapshot(self, stored)
@@ -220,12 +221,16 @@ class Simulation(InteractiveScene):
         Raises:
             PhysicsError: The physics became unstable.
         """
-        end, due, following = self.step_count + steps, set[str](), None
+        self._advance(steps, publish)
+
+    def _advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
+        end = self.step_count + steps
         while self.step_count < end:
-            if self.has_memory:
-                due, following = self.schedule.due_and_next(self.step_count, self.tactile_streams)
+            due, following = set[str](), self._next_due
+            if self.step_count >= following:
+                due, following = self._tactile_due()
             if publish or self.sampling or due:
-                snapshot = self.snapshot(stored=bool(due))
+                snapshot = self._snapshot(stored=bool(due))
                 self._check_physics()
                 with snapshot:
                     if publish:
@@ -235,10 +240,18 @@ class Simulation(InteractiveScene):
                 self.engine.integrate()
                 self._count(1)
             else:
-                steps = (end if following is None else min(following, end)) - self.step_count
+                steps = min(following, end) - self.step_count
                 self.engine.step(steps)
                 self._count(steps)
+            self._next_due = following
         self._check_physics()
+
+    def _tactile_due(self) -> tuple[set[str], int]:
+        """Return the tactile streams to store at this step, and the next step at which there are any."""
+        if not self.has_memory:
+            return set(), _NEVER
+        due, following = self.schedule.due_and_next(self.step_count, self.tactile_streams)
+        return due, _NEVER if following is None else following
 
     def open_cameras(self) -> CameraProcess | None:
         """Start a process that renders the cameras, or return None if there are no cameras.
@@ -300,6 +313,7 @@ class Simulation(InteractiveScene):
         self.signal_chain.restart()
         self.pad_states.restart()
         self.published_readings = None
+        self._next_due = self.step_count
         if self.sampling:
             self.sampling.clear()
 
@@ -327,7 +341,7 @@ class Simulation(InteractiveScene):
             raise ConfigError(f"settings: must be Settings, as settings.replace returns, got {settings!r}")
         before, stages, self.settings = self.functions.quantities, self.stages, settings
         self._changes += 1
-        self.schedule = self._make_schedule()
+        self._plan()
         if settings.skin.sensor != stages:
             self.stages = settings.skin.sensor
             self.signal_chain.switch(switches_of_pads(self.stages, self.stage_entries))
@@ -343,9 +357,13 @@ class Simulation(InteractiveScene):
         """Return why the physics has become unstable since the last reset, or None if it is stable."""
         return self.engine.fault()
 
-    def _make_schedule(self) -> Schedule:
+    def _plan(self) -> None:
+        """Compute the schedule from the settings."""
         rates = vars(self.settings.rates) | self.pad_rates
         for name, camera in self.cameras.items():
             if camera.rate:
                 rates[self.camera_streams[name]] = camera.rate
-        return Schedule(self.engine.timestep, rates)
+        self.schedule = Schedule(self.engine.timestep, rates)
+        """The steps at which each kind of message is due."""
+        self._next_due: int = self.step_count
+        """Next step at which readings may have to be stored."""

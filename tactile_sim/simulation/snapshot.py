@@ -149,10 +149,10 @@ class Snapshot(Seen):
 
     @property
     def viewed(self) -> np.ndarray:
-        """(taxels, channels) `readings32`, or forces [N] if pads have different units."""
+        """(taxels, channels) `readings` of either type, or forces [N] if pads have different units."""
         simulation = self.simulation
         if simulation.functions.unit or not len(simulation.skin.positions):
-            return self.readings32
+            return self.readings32 if simulation.signal_chain.idle else self.readings
         return TaxelForces(simulation).on_bodies(self).astype(np.float32)
 
     @computed

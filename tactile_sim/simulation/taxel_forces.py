@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,10 @@ class TaxelForces:
         self._simulation = simulation
         skin = simulation.skin
         self._bodies = skin.pad_bodies[skin.pad_index]
-        self._normals, self._axes = skin.normals, skin.axes
+        self._axes = skin.axes
+        self._inward = -skin.normals
+        self._directions: dict[str, np.ndarray | None] = {}
+        """Results of `_direction` by the default touch function."""
 
     def on_bodies(self, snapshot: Snapshot, readings: np.ndarray | None = None) -> np.ndarray:
         """Return the force on each taxel in the frame of its body (taxels, 3) [N].
@@ -35,34 +37,20 @@ class TaxelForces:
             snapshot: Snapshot of the current state.
             readings: Readings (taxels, channels); those of the snapshot by default.
         """
-        return self._combined(
-            snapshot, snapshot.readings32 if readings is None else readings, self._on_bodies
-        )
-
-    def pressing(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
-        return self._combined(snapshot, snapshot.readings32, self._pressing)
-
-    def _combined(
-        self,
-        snapshot: Snapshot,
-        readings: np.ndarray,
-        compute: Callable[[Snapshot, np.ndarray, TouchFunction], np.ndarray],
-    ) -> np.ndarray:
-        """Return the results of a function that computes them as if all pads used one touch function."""
+        readings = snapshot.readings32 if readings is None else readings
         touch, *others = self._simulation.functions.by_quantity()
-        out = compute(snapshot, readings, TOUCH_FUNCTIONS[touch[0]])
+        out = self._on_bodies(snapshot, readings, TOUCH_FUNCTIONS[touch[0]])
         for name, rows in others:
-            out[rows] = compute(snapshot, readings, TOUCH_FUNCTIONS[name])[rows]
+            out[rows] = self._on_bodies(snapshot, readings, TOUCH_FUNCTIONS[name])[rows]
         return out
 
     def _on_bodies(self, snapshot: Snapshot, readings: np.ndarray, function: TouchFunction) -> np.ndarray:
-        """Return the forces (taxels, 3) on all taxels in the body frame [N]."""
+        """Return the forces (taxels, 3) as if all pads used this touch function."""
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.ideal_readings("force_vector")
         readings = readings[:, : function.channels].astype(float)
         if function.channels == 1:
-            return -readings * self._normals
+            return readings * self._inward
         if function.frame == "taxel":
             return np.einsum("nji,nj->ni", self._axes, readings * [1.0, 1.0, -1.0])
         if function.frame == "world":
@@ -70,11 +58,32 @@ class TaxelForces:
             return np.einsum("nji,nj->ni", rotations, readings)
         return readings
 
-    def _pressing(self, snapshot: Snapshot, readings: np.ndarray, function: TouchFunction) -> np.ndarray:
-        """Return the normal forces (taxels,) on all taxels [N]."""
-        if function.unit == "N" and (function.channels == 1 or function.frame == "taxel"):
-            return readings[:, function.channels - 1].astype(float)
-        return -np.einsum("ni,ni->n", self._on_bodies(snapshot, readings, function), self._normals)
+    def inward(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+        """Return vectors (taxels, c) and (taxels or 1, c) whose products are the normal forces [N].
+
+        Forces are positive against the outward normals of the taxels.
+        """
+        common = self._simulation.settings.skin.touch_function
+        if common not in self._directions:
+            self._directions[common] = self._direction()
+        direction = self._directions[common]
+        if direction is None:
+            return self.on_bodies(snapshot), self._inward
+        return snapshot.viewed, direction
+
+    def _direction(self) -> np.ndarray | None:
+        """Return the vectors whose products with readings are normal forces, if that is possible."""
+        (name, _), *others = self._simulation.functions.by_quantity()
+        function = TOUCH_FUNCTIONS[name]
+        if others or function.unit != "N" or function.channels not in (1, 3) or function.frame == "world":
+            return None
+        if function.channels == 1 or function.frame == "taxel":
+            return np.eye(function.channels)[-1:]
+        return self._inward
+
+    def pressing(self, snapshot: Snapshot) -> np.ndarray:
+        """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
+        return (np.multiply(*self.inward(snapshot))).sum(axis=1)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
         """Return the force on each taxel along its two tangents and its inward normal (taxels, 3) [N]."""

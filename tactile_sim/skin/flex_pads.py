@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.engines.contacts import BODIES, GEOMS, Contacts
+from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.protocol import Engine
 from tactile_sim.skin.pads.flex import FlexSurface
 from tactile_sim.skin.taxels import Taxels
@@ -52,8 +52,10 @@ class FlexPads:
             for side in range(2):
                 rows = self._rows(contacts, engine, flex, side)
                 values, ids = contacts.values[rows].copy(), contacts.ids[rows].copy()
-                ids[:, BODIES : BODIES + 2] = ids[:, GEOMS : GEOMS + 2] = -1
-                ids[:, BODIES + side], ids[:, GEOMS + side] = body, self._model.ngeom + flex
+                ids[:, Contacts.BODIES : Contacts.BODIES + 2] = ids[
+                    :, Contacts.GEOMS : Contacts.GEOMS + 2
+                ] = -1
+                ids[:, Contacts.BODIES + side], ids[:, Contacts.GEOMS + side] = body, self._model.ngeom + flex
                 index = contacts.index[rows]
                 _core.move_to_rest(
                     values, self._vertices_of(engine, flex, side, index), 1.0 if side else -1.0,

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
-from tactile_sim.geometry.orientation import hole_area
-from tactile_sim.geometry.solids import mesh_triangles
+from tactile_sim.geometry.solids import hole_area, mesh_triangles
 from tactile_sim.names import Names
 from tactile_sim.skin.limits import geom_areas
 from tactile_sim.skin.placement.shapes import Shape

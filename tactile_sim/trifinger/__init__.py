@@ -1,16 +1,13 @@
 """The TriFinger robots in MuJoCo, with the interface of trifinger_simulation, which uses PyBullet.
 
-Modules that trifinger_simulation also provides have the same names here. The subpackages contain the
-implementation: `robot`, `workspace` (table, border and objects), `physics`, `control`, `images`, `running`
-(state of running simulations) and `tasks`. `plugin` makes the robots available as an engine of tactile_sim.
+Modules that trifinger_simulation also provides have the same names here. `scene` and `physics` are what
+PyBullet is there, `grip` is a controller, and `engine` makes the robots available to the node.
 """
 
 from pathlib import Path
 
 from tactile_sim.trifinger import finger_types_data, sample, tasks, visual_objects
-from tactile_sim.trifinger.action import Action
-from tactile_sim.trifinger.observation import Observation
-from tactile_sim.trifinger.sim_finger import SimFinger
+from tactile_sim.trifinger.sim_finger import Action, Observation, SimFinger
 from tactile_sim.trifinger.trifinger_platform import (
     CameraObservation,
     ObjectPose,

@@ -2,38 +2,112 @@
 
 from __future__ import annotations
 
+import itertools
+import logging
+import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.errors import EngineError
-from tactile_sim.trifinger.action import Action
-from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.engines.contacts import Contacts, read_contacts
+from tactile_sim.errors import EngineError, suggest
+from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.taxels import choose
+from tactile_sim.trifinger.checks import InvalidValueError, count, function, limits, numbers
 from tactile_sim.trifinger.finger_types_data import (
-    check_finger_type,
+    LINKS,
+    SUFFIXES,
+    TIP,
     get_initial_joint_positions,
     get_number_of_fingers,
+    link_names,
+    tip_link_names,
 )
-from tactile_sim.trifinger.observation import Observation, push_sensors
-from tactile_sim.trifinger.physics.fingers import FingerPhysics
-from tactile_sim.trifinger.physics.gains import gains
-from tactile_sim.trifinger.physics.rules import MAX_MOTOR_TORQUE
-from tactile_sim.trifinger.robot import files
-from tactile_sim.trifinger.robot.kinematics import Kinematics
-from tactile_sim.trifinger.robot.skin import SPACINGS
-from tactile_sim.trifinger.robot.spec import TIME_STEP, link_names, load_spec, tip_link_names
-from tactile_sim.trifinger.running import simulations
-from tactile_sim.trifinger.running.time_index import check_time_index, check_time_step
-from tactile_sim.trifinger.running.view import FingerView
-from tactile_sim.trifinger.tactile_finger import TactileFinger
-from tactile_sim.trifinger.values import function, limits, numbers
-from tactile_sim.trifinger.workspace.objects import int_to_rgba as int_to_rgba  # part of the interface
+from tactile_sim.trifinger.physics import MAX_MOTOR_TORQUE, FingerPhysics
+from tactile_sim.trifinger.pinocchio_utils import Kinematics
+from tactile_sim.trifinger.scene import TIME_STEP, load_spec, robot_folder, urdf_file
+
+if TYPE_CHECKING:
+    from tactile_sim.view.content import ViewScene
+
+MAX_TIME_STEP = 1 / 60
+"""Largest valid time step [s]; the same as in trifinger_simulation."""
+SPACINGS: Mapping[str, float] = {TIP: 0.002, LINKS[2]: 0.005}
+"""Default spacing of the taxels on tips and lower links [m], by the link's name without suffix."""
+VIEW_INTERVAL = 0.05
+"""Wall time between checks of the robot's state for the browser view [s]."""
+FORCE_SCALE = 0.05
+"""Length of force arrows per newton [m/N]."""
+_LOG = logging.getLogger("tactile_sim.trifinger")
 
 
-class SimFinger(TactileFinger):
+class Action:
+    """Torque and position commands for all joints for one time step, as arrays (n_joints,)."""
+
+    torque: np.ndarray
+    """Joint torques, which are added to those of the position control [N m]."""
+    position: np.ndarray
+    """Desired joint positions [rad]; NaN disables position control of a joint."""
+    position_kp: np.ndarray
+    """Position gain of each joint [N m/rad]; NaN selects the default gain."""
+    position_kd: np.ndarray
+    """Velocity gain of each joint [N m s/rad]; NaN selects the default gain."""
+
+    def __init__(
+        self, torque: ArrayLike, position: ArrayLike, kp: ArrayLike | None = None, kd: ArrayLike | None = None
+    ):
+        """Create an action from the values of its attributes; without ``kp`` or ``kd``, these are NaN."""
+        self.torque = _array("torque", torque)
+        self.position = _array("position", position)
+        self.position_kp = np.full(self.position.shape, np.nan) if kp is None else _array("kp", kp)
+        self.position_kd = np.full(self.position.shape, np.nan) if kd is None else _array("kd", kd)
+
+
+def _array(what: str, values: ArrayLike) -> np.ndarray:
+    """Convert values to an array. Its shape and type are checked when the action is applied."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InvalidValueError(f"action.{what}: must be one number for each joint, got {values!r}") from None
+
+
+class Observation:
+    """State of the joints and tips of a robot."""
+
+    position: np.ndarray
+    """(n_joints,) joint positions [rad]."""
+    velocity: np.ndarray
+    """(n_joints,) joint velocities [rad/s]."""
+    torque: np.ndarray
+    """(n_joints,) motor torques of the last step [N m]."""
+    tip_force: np.ndarray
+    """(n_fingers,) readings of the push sensors in the tips, from 0.05 to 1.
+
+    `SimFinger.tip_forces` returns the forces on the tips in newtons.
+    """
+
+    def __init__(self) -> None:
+        self.position = self.velocity = self.torque = self.tip_force = np.empty(0)
+
+
+def _gains(row: int, name: str, doc: str) -> property:
+    """Create a property of `SimFinger` for a row of `Rules.gains`; it can be set to one number."""
+
+    def get(finger: SimFinger) -> np.ndarray:
+        return finger.physics.rules.gains[row]
+
+    def set_(finger: SimFinger, values: ArrayLike) -> None:
+        rules = finger.physics.rules
+        rules.gains[row] = limits(name, values, rules.n)
+
+    return property(get, set_, doc=doc)
+
+
+class SimFinger:
     """Robot with one or three fingers and a tactile skin.
 
     Only `append_desired_action` advances time; each call is one time step. Time indices count these steps.
@@ -42,8 +116,13 @@ class SimFinger(TactileFinger):
         finger_type: Finger type of the robot.
         number_of_fingers: 1 or 3.
         time_step_s: Time step [s].
+        link_names: Names of the moving links, finger by finger from base to tip, as the joints.
+        tip_link_names: Names of the tip links.
         robot_properties_path: Folder of the robot's files.
         finger_urdf_path: Path of the robot's URDF.
+        kinematics: Kinematics in the frame of the robot's base, without ``robot_position_offset``.
+        physics: Physics of the robot, with MuJoCo's ``spec``, ``model`` and ``data``.
+        stepping: Lock to hold while the state is changed or read, because a view's thread reads it.
     """
 
     def __init__(
@@ -74,34 +153,38 @@ class SimFinger(TactileFinger):
             SceneError: The robot's files are not installed.
             CommandError: The browser view cannot be served.
         """
-        self.finger_type = check_finger_type(finger_type)
         self.number_of_fingers = get_number_of_fingers(finger_type)
-        check_time_step(time_step)
+        self.finger_type = finger_type
+        if not 0 < numbers("time_step", time_step) <= MAX_TIME_STEP:
+            raise InvalidValueError(f"time_step: must be > 0 and <= 1/60 s, got {time_step}")
         offset = numbers("robot_position_offset", robot_position_offset, 3)
+        self._spacings = _checked_spacings(spacings)
         self.time_step_s = time_step
         self.link_names = link_names(finger_type)
-        """Names of the moving links, finger by finger from base to tip; joints have the same order."""
         self.tip_link_names = tip_link_names(finger_type)
-        self.robot_properties_path = files.robot_folder()
-        self.finger_urdf_path = str(files.urdf_file(finger_type))
+        self.robot_properties_path = robot_folder()
+        self.finger_urdf_path = str(urdf_file(finger_type))
         self.kinematics = Kinematics(self.finger_urdf_path, self.tip_link_names)
-        """Kinematics in the frame of the robot's base, without ``robot_position_offset``."""
         spec = load_spec(finger_type, base_position=offset.tolist(), time_step=time_step)
         if furnish is not None:
             function("furnish", furnish)(spec)
-        super().__init__(FingerPhysics(spec, finger_type, link_drag=link_drag), spacings)
+        self.physics = FingerPhysics(spec, finger_type, link_drag=link_drag)
+        self.stepping = RLock()
+        self._skin: Skin | None = None
         self._max_motor_torque = MAX_MOTOR_TORQUE
         self._t = -1
-        self._gone: list[str] = []  # bodies to be removed before the next step, see `simulations.join`
+        self._gone: list[str] = []  # bodies to be removed before the next step, see `add_bodies`
         self._view: FingerView | None = None
-        self._pybullet_client_id = simulations.register(self)
+        # The smallest free id. In trifinger_simulation this is the id of PyBullet's client.
+        self._pybullet_client_id = next(number for number in itertools.count() if number not in _running)
+        _running[self._pybullet_client_id] = self
         self.reset_finger_positions_and_velocities(get_initial_joint_positions(finger_type))
         if enable_visualization:
             self._view = FingerView(self)
 
-    position_gains = gains(0, "position_gains", "(n_joints,) gains kp of the position control [N m/rad].")
-    velocity_gains = gains(1, "velocity_gains", "(n_joints,) gains kd of the position control [N m s/rad].")
-    safety_kd = gains(
+    position_gains = _gains(0, "position_gains", "(n_joints,) gains kp of the position control [N m/rad].")
+    velocity_gains = _gains(1, "velocity_gains", "(n_joints,) gains kd of the position control [N m s/rad].")
+    safety_kd = _gains(
         2, "safety_kd", "(n_joints,) safety damping of the joints, applied to every action [N m s/rad]."
     )
 
@@ -128,13 +211,11 @@ class SimFinger(TactileFinger):
         )
 
     def append_desired_action(self, action: Any) -> int:
-        """Apply an action for one time step. The action is not modified.
+        """Apply an action for one time step, and return the time index of the step.
 
         Args:
-            action: An `Action`, or an object of a class with the same attributes and constructor.
-
-        Returns:
-            Time index of the step.
+            action: An `Action`, or an object of a class with the same attributes and constructor. It is not
+                modified.
 
         Raises:
             InvalidValueError: The action does not match the robot, or a torque is NaN. Time does not advance.
@@ -165,52 +246,29 @@ class SimFinger(TactileFinger):
     def get_observation(self, t: int) -> Observation:
         """Return the observed state at the beginning of the step with time index ``t``.
 
-        Args:
-            t: Index of the last step, or the next index to get the current state.
-
-        Raises:
-            InvalidValueError: ``t`` has any other value.
+        ``t`` is the index of the last step, or the next index to get the current state; any other value
+        raises InvalidValueError.
         """
-        check_time_index(t, self._t, upcoming=True)
+        self.check_time_index(t, upcoming=True)
         return self._observe(*(self._before if t == self._t else self._state()))
 
     def get_desired_action(self, t: int) -> Any:
-        """Return the action of the last step, as it was passed to `append_desired_action`.
-
-        Args:
-            t: Index of the last step.
-
-        Raises:
-            InvalidValueError: ``t`` has any other value.
-        """
-        check_time_index(t, self._t)
+        """Return the action of the last step, with time index ``t``, as `append_desired_action` got it."""
+        self.check_time_index(t)
         return self._make_action(*self.physics.rules.desired)
 
     def get_applied_action(self, t: int) -> Any:
-        """Return an action that contains the motor torques and gains that were applied in the last step.
-
-        Args:
-            t: Index of the last step.
-
-        Raises:
-            InvalidValueError: ``t`` has any other value.
-        """
-        check_time_index(t, self._t)
+        """Return an action with the motor torques and gains that were applied in the last step, ``t``."""
+        self.check_time_index(t)
         torque, kp, kd = self.physics.rules.applied
         return self._make_action(torque, self.physics.rules.desired[1], kp, kd)
 
     def get_timestamp_ms(self, t: int) -> float:
-        """Return the time [ms] at the beginning of the step with time index ``t``.
+        """Return the time [ms] at the beginning of the step with time index ``t``, the last or next one.
 
         The first step begins at 0 ms.
-
-        Args:
-            t: Index of the last step, or the next index.
-
-        Raises:
-            InvalidValueError: ``t`` has any other value.
         """
-        check_time_index(t, self._t, upcoming=True)
+        self.check_time_index(t, upcoming=True)
         return self.time_step_s * 1000 * t
 
     def get_current_timeindex(self) -> int:
@@ -223,17 +281,24 @@ class SimFinger(TactileFinger):
             raise InvalidValueError("time index: not available before the first action")
         return self._t
 
+    def check_time_index(self, t: int, upcoming: bool = False) -> None:
+        """Check that a time index is that of the last step or, with ``upcoming``, of the next one."""
+        count("time index", t)
+        valid = [index for index in (self._t, self._t + 1)[: 1 + upcoming] if index >= 0]
+        if t not in valid:
+            wanted = f"must be {' or '.join(map(str, valid))}" if valid else "not available before any action"
+            raise InvalidValueError(f"time index: {wanted}, got {t}")
+
     def reset_finger_positions_and_velocities(
         self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None
     ) -> Observation:
-        """Set the positions and velocities of the joints. Objects and the time index do not change.
+        """Set the positions and velocities of the joints, and return the observation of the new state.
+
+        Objects and the time index do not change.
 
         Args:
             joint_positions: (n_joints,) positions [rad].
             joint_velocities: (n_joints,) velocities [rad/s]; 0 by default.
-
-        Returns:
-            Observation of the new state.
 
         Raises:
             InvalidValueError: The arrays have the wrong shape or are not finite.
@@ -243,8 +308,54 @@ class SimFinger(TactileFinger):
         given = np.zeros(n) if joint_velocities is None else joint_velocities
         velocities = numbers("joint_velocities", given, n)
         with self.stepping:
-            self.physics.set(positions, velocities)
+            self.physics.q[:], self.physics.qd[:] = positions, velocities
+            self.physics.restart()
         return self._observe(*self._state())
+
+    # -- touch ---------------------------------------------------------------------------------------------
+
+    def contacts(self) -> Contacts:
+        """Return all contacts that carried a force in the last step."""
+        return read_contacts(self.physics.model, self.physics.data)
+
+    def tip_forces(self) -> np.ndarray:
+        """Return the net contact force (n_fingers, 3) on each tip in the last step, in the world [N]."""
+        contacts, tips = self.contacts(), self.physics.tips
+        on_tip = (contacts.bodies[:, 1] == tips[:, None]).astype(float)
+        on_tip -= contacts.bodies[:, 0] == tips[:, None]
+        return on_tip @ contacts.wrench_world[:, :3]
+
+    @property
+    def skin(self) -> Skin:
+        """Skin on the selected links, by default tips and lower links; it is created at first use."""
+        if self._skin is None:
+            model, ends = self.physics.model, SUFFIXES[self.number_of_fingers]
+            links = itertools.product(ends, self._spacings.items())
+            self._skin = Skin(model, {model.body(link + end).id: spacing for end, (link, spacing) in links})
+        return self._skin
+
+    def readings(
+        self, touch_function: str = "force_vector", response_function: str = "elastic_foundation"
+    ) -> np.ndarray:
+        """Return the readings (taxels, channels) of the skin in the last step.
+
+        Args:
+            touch_function: Name of a touch function of `tactile_sim.skin`; the default returns forces in the
+                frames of the links [N].
+            response_function: Name of a response function of `tactile_sim.skin`.
+
+        Raises:
+            ConfigError: A function is unknown.
+        """
+        touch = choose("touch_function", touch_function, TOUCH_FUNCTIONS)
+        response = choose("response_function", response_function, RESPONSE_FUNCTIONS)
+        data = self.physics.data
+        with self.stepping:  # the skin is not thread-safe
+            return self.skin.readings_from_contacts(
+                self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response
+            )
+
+    # -- scene ---------------------------------------------------------------------------------------------
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Add objects to the scene or remove them. Everything else keeps its state.
@@ -270,17 +381,31 @@ class SimFinger(TactileFinger):
         with self.stepping:
             self.physics.edit(change)
             self._gone.clear()
-            self.forget_skin()
+            self._skin = None
             shown = self._view is None or self._view.follow_edit(self)
         if not shown:
             self.close()
             self._view = FingerView(self)
+
+    def add_bodies(self, owner: object, names: Sequence[str], add: Callable[[mujoco.MjSpec], object]) -> None:
+        """Add bodies, which are removed before the first step after their owner is garbage collected.
+
+        Args:
+            owner: Object that owns the bodies.
+            names: Names of the bodies.
+            add: Function that adds the bodies to the spec.
+        """
+        self.edit_scene(add)
+        # Do not remove them immediately: garbage can be collected at any time, even within a step.
+        weakref.finalize(owner, self._gone.extend, names).atexit = False
 
     def close(self) -> None:
         """Close the browser view if it is open. The view also closes when the robot is garbage collected."""
         if self._view is not None:
             self._view.close()
             self._view = None
+
+    # -- internal ------------------------------------------------------------------------------------------
 
     def _make_action(self, torque: np.ndarray, position: np.ndarray, kp: np.ndarray, kd: np.ndarray) -> Any:
         action = self._action_type(torque.copy(), position.copy())
@@ -296,5 +421,136 @@ class SimFinger(TactileFinger):
         observation = Observation()
         observation.position, observation.velocity = position, velocity
         observation.torque = self.physics.torque.copy()
-        observation.tip_force = push_sensors(self.finger_type, tip_forces)
+        observation.tip_force = self.physics.push_sensors(tip_forces)
         return observation
+
+
+_running: weakref.WeakValueDictionary[int, SimFinger] = weakref.WeakValueDictionary()
+
+
+def find_simulation(number: int) -> SimFinger:
+    """Return the simulation with an id. The first one has the id 0; deleted ones free their id.
+
+    Raises:
+        InvalidValueError: No simulation has this id.
+    """
+    simulation = _running.get(number)
+    if simulation is None:
+        raise InvalidValueError(
+            f"pybullet_client_id: no simulation has the id {number}; create the robot first"
+        )
+    return simulation
+
+
+def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, float]:
+    """Convert a 24-bit color such as ``0xFF8800`` and an 8-bit alpha to four floats from 0 to 1."""
+    red, green, blue = (color >> shift & 0xFF for shift in (16, 8, 0))
+    return red / 255, green / 255, blue / 255, (alpha & 0xFF) / 255
+
+
+def _checked_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:
+    if not isinstance(spacings, Mapping):
+        raise InvalidValueError(f"spacings: must be a mapping of links to spacings, got {spacings!r}")
+    for link, spacing in spacings.items():
+        if link not in (*LINKS, TIP):
+            raise InvalidValueError(
+                f"spacings: no link {link!r} can have a skin{suggest(link, (*LINKS, TIP))}"
+            )
+        if numbers(f"spacings: {link}", spacing) <= 0:
+            raise InvalidValueError(f"spacings: {link}: must be > 0 m, got {spacing}")
+    return spacings
+
+
+class FingerView:
+    """Browser view of a robot, served by a separate process.
+
+    A thread sends the robot's state to this process even while the user's program takes no steps.
+
+    Attributes:
+        url: URL of the view, for a browser on this machine.
+    """
+
+    def __init__(self, finger: SimFinger):
+        """Start the view and print its URL, or raise CommandError if it cannot be served."""
+        # Imported here so that programs without a view start quickly.
+        from tactile_sim.view.address import Endpoint
+        from tactile_sim.view.publisher import ViewProcess
+
+        process = ViewProcess(_view_scene(finger), Endpoint(allow_other_port=True), accepts_requests=False)
+        process.listen(lambda *_: None, lambda reason: _LOG.warning("the web view failed: %s", reason))
+        self._process = process
+        self.url = process.url
+        print(f"web view: {self.url}", flush=True)
+        self._closed = Event()
+        weakref.finalize(finger, self._closed.set)
+        self._thread = Thread(target=_publish, args=(weakref.ref(finger), process, self._closed), daemon=True)
+        self._thread.start()
+
+    def follow_edit(self, finger: SimFinger) -> bool:
+        """Show the edited scene of the robot, if its skin has not changed. Otherwise, stop publishing.
+
+        The caller must hold ``finger.stepping``.
+
+        Returns:
+            Whether the view shows the edited scene. If not, it must be closed and replaced.
+        """
+        from tactile_sim.view.content import has_same_skin
+
+        scene = _view_scene(finger)
+        if same := has_same_skin(self._process.scene, scene):
+            self._process.set_bodies(scene)
+            _write(finger, self._process)
+        else:
+            self._closed.set()
+        return same
+
+    def close(self) -> None:
+        """Close the view."""
+        self._closed.set()
+        self._thread.join()
+
+
+def _publish(reference: weakref.ref[SimFinger], process: Any, closed: Event) -> None:
+    """Publish the robot's state to browsers whenever the state or the number of browsers has changed.
+
+    The loop ends when the view is closed or the robot is garbage collected.
+    """
+    clients, state = 0, np.empty(0)
+    while not closed.wait(VIEW_INTERVAL):
+        finger = reference()
+        if finger is None:
+            break
+        before, clients = clients, process.shared.clients
+        with finger.stepping:
+            if closed.is_set():
+                break
+            qpos = finger.physics.data.qpos
+            if clients and (clients != before or not np.array_equal(state, qpos)):
+                state = qpos.copy()
+                _write(finger, process)
+        del finger
+    process.close()
+
+
+def _view_scene(finger: SimFinger) -> ViewScene:
+    from tactile_sim.names import Names
+    from tactile_sim.view.model_scene import scene_of_model
+
+    model = finger.physics.model
+    return scene_of_model(model, Names(model), finger.finger_type, finger.skin)
+
+
+def _write(finger: SimFinger, process: Any) -> None:
+    data, contacts = finger.physics.data, finger.contacts()
+    rotations = data.xmat.reshape(-1, 3, 3)
+    process.write(
+        time=data.time,
+        positions=data.xpos,
+        quaternions=data.xquat,
+        unit=b"N",
+        readings=finger.readings(),
+        valid=np.empty(0),  # all of them
+        wrenches=finger.skin.body_wrenches(contacts, data.xpos, rotations),
+        contacts=contacts,
+        force_scale=FORCE_SCALE,
+    )

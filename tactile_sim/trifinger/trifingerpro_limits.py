@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.trifinger.errors import MissingPackageError
+from tactile_sim.trifinger.checks import MissingPackageError
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
-from tactile_sim.trifinger.tasks import move_cube
+from tactile_sim.trifinger.tasks import CUBE_WIDTH
 
 n_joints = 9
 n_fingers = 3
@@ -25,10 +25,7 @@ max_velocity_radps = 10
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits and default values of an action or observation.
-
-    ``low``, ``high`` and ``default`` are float32 arrays with the shape of the action or observation.
-    """
+    """Limits and default values of an action or observation, as float32 arrays of its shape."""
 
     low: np.ndarray
     high: np.ndarray
@@ -64,7 +61,7 @@ robot_position = _limits(
 """Limits of the joint positions (9,) [rad]."""
 robot_velocity = _limits([-max_velocity_radps] * n_joints, [max_velocity_radps] * n_joints, [0] * n_joints)
 """Limits of the joint velocities (9,) [rad/s]."""
-object_position = _limits([-0.3, -0.3, 0], [0.3, 0.3, 0.3], [0, 0, move_cube.CUBE_WIDTH / 2])
+object_position = _limits([-0.3, -0.3, 0], [0.3, 0.3, 0.3], [0, 0, CUBE_WIDTH / 2])
 """Limits of the object's position (3,) in the world [m]."""
 object_orientation = _limits([-1] * 4, [1] * 4, [0, 0, 0, 1])
 """Limits of the object's orientation (4,), quaternion (x, y, z, w)."""

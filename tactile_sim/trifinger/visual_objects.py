@@ -2,26 +2,23 @@
 
 A marker shows the goal of a tip or of an object in camera images and browser views. It belongs to a
 simulation, by default the one with id 0. Like objects in `collision_objects`, it is removed when it is
-garbage collected.
+garbage collected. Positions (3,) are in the world [m], orientations are quaternions (x, y, z, w), colors are
+red, green, blue and alpha, 0 to 1. Invalid arguments raise `InvalidValueError`.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.trifinger.errors import InvalidValueError
-from tactile_sim.trifinger.running import simulations
-from tactile_sim.trifinger.values import count, numbers, sizes
-from tactile_sim.trifinger.workspace.objects import wxyz
-
-if TYPE_CHECKING:
-    from tactile_sim.trifinger.sim_finger import SimFinger
+from tactile_sim.trifinger.checks import InvalidValueError, count, numbers, sizes, wxyz
+from tactile_sim.trifinger.checks import color as checked_color
+from tactile_sim.trifinger.sim_finger import SimFinger, find_simulation
 
 _COLORS = ((1, 0, 0, 1), (0, 1, 0, 1), (0, 0, 1, 1))
 _UPRIGHT = (0, 0, 0, 1)
@@ -55,18 +52,8 @@ class Marker:
         initial_position: Sequence[float] = (0.18, 0.18, 0.08),
         physicsClientId: int = 0,
     ):
-        """Add balls.
-
-        Args:
-            number_of_goals: Number of balls.
-            goal_size: Radius of the balls [m].
-            initial_position: (3,) initial position of all balls [m].
-            physicsClientId: Id of the simulation.
-
-        Raises:
-            InvalidValueError: An argument is invalid.
-        """
-        self._simulation = simulations.find(physicsClientId)
+        """Add balls with a radius of ``goal_size`` [m], all at the initial position."""
+        self._simulation = find_simulation(physicsClientId)
         number = count("number_of_goals", number_of_goals)
         self.names = [f"mark_{next(_numbers)}" for _ in range(number)]
         names, size = self.names, (float(sizes("goal_size", goal_size)), 0, 0)
@@ -75,17 +62,10 @@ class Marker:
             for name, color in zip(names, itertools.cycle(_COLORS), strict=False):
                 _add(spec, name, mujoco.mjtGeom.mjGEOM_SPHERE, size, initial_position, _UPRIGHT, color)
 
-        simulations.join(self._simulation, self, names, add)
+        self._simulation.add_bodies(self, names, add)
 
     def set_state(self, positions: Sequence[ArrayLike]) -> None:
-        """Set the positions of the balls.
-
-        Args:
-            positions: Position (3,) in the world [m] for each ball.
-
-        Raises:
-            InvalidValueError: The positions are not three finite numbers for each ball.
-        """
+        """Set the position of each ball."""
         shape = (len(self.names), 3) if self.names else (0,)
         for name, position in zip(self.names, numbers("positions", positions, *shape), strict=True):
             _move(self._simulation, name, position, _UPRIGHT)
@@ -111,15 +91,12 @@ class ObjectMarker:
 
         Args:
             shape_type: PyBullet's shape number; must be a key of `SHAPES`.
-            position: (3,) position in the world [m].
-            orientation: Quaternion (x, y, z, w).
-            color: (4,) red, green, blue and alpha, 0 to 1.
+            position: Position.
+            orientation: Orientation.
+            color: Color.
             pybullet_client_id: Id of the simulation.
             kwargs: Size [m]: ``halfExtents`` (3,) of a box, ``radius`` of the other shapes, and ``length`` of
                 a cylinder or of the cylindrical part of a capsule.
-
-        Raises:
-            InvalidValueError: The shape is unknown, or an argument is invalid.
         """
         if shape_type not in SHAPES:
             raise InvalidValueError(
@@ -137,22 +114,14 @@ class ObjectMarker:
             size[0] = sizes("radius", kwargs["radius"])
         if "length" in kwargs:
             size[1] = sizes("length", kwargs["length"]) / 2
-        self._simulation = simulations.find(pybullet_client_id)
+        self._simulation = find_simulation(pybullet_client_id)
         self.name = name = f"mark_{next(_numbers)}"
-        simulations.join(
-            self._simulation,
-            self,
-            [name],
-            lambda spec: _add(spec, name, shape, size, position, orientation, color),
+        self._simulation.add_bodies(
+            self, [name], lambda spec: _add(spec, name, shape, size, position, orientation, color)
         )
 
     def set_state(self, position: ArrayLike, orientation: ArrayLike) -> None:
-        """Set the pose of the marker.
-
-        Args:
-            position: (3,) position in the world [m].
-            orientation: Quaternion (x, y, z, w).
-        """
+        """Set the position and orientation of the marker."""
         _move(self._simulation, self.name, position, orientation)
 
 
@@ -167,18 +136,7 @@ class CuboidMarker(ObjectMarker):
         color: Sequence[float] = (0, 1, 0, 0.5),
         pybullet_client_id: int = 0,
     ):
-        """Add a box.
-
-        Args:
-            size: (3,) lengths of the edges [m].
-            position: (3,) position in the world [m].
-            orientation: Quaternion (x, y, z, w).
-            color: (4,) red, green, blue and alpha, 0 to 1.
-            pybullet_client_id: Id of the simulation.
-
-        Raises:
-            InvalidValueError: An argument is invalid.
-        """
+        """Add a box with lengths of its edges (3,) [m]."""
         half = sizes("size", size, 3) / 2
         super().__init__(BOX, position, orientation, color, pybullet_client_id, halfExtents=half)
 
@@ -194,18 +152,7 @@ class CubeMarker(CuboidMarker):
         color: Sequence[float] = (0, 1, 0, 0.5),
         pybullet_client_id: int = 0,
     ):
-        """Add a cube.
-
-        Args:
-            width: Length of the edges [m].
-            position: (3,) position in the world [m].
-            orientation: Quaternion (x, y, z, w).
-            color: (4,) red, green, blue and alpha, 0 to 1.
-            pybullet_client_id: Id of the simulation.
-
-        Raises:
-            InvalidValueError: An argument is invalid.
-        """
+        """Add a cube with the length of its edges [m]."""
         super().__init__([float(sizes("width", width))] * 3, position, orientation, color, pybullet_client_id)
 
 
@@ -218,9 +165,7 @@ def _add(
     orientation: ArrayLike,
     color: Sequence[float],
 ) -> None:
-    place, rgba = numbers("position", position, 3), numbers("color", color, 4)
-    if rgba.min() < 0.0 or rgba.max() > 1.0:
-        raise InvalidValueError(f"color: must be from 0 to 1, got {rgba.tolist()}")
+    place, rgba = numbers("position", position, 3), checked_color("color", color)
     body = spec.worldbody.add_body(name=name, pos=place, quat=wxyz(orientation), mocap=True)
     body.add_geom(name=name, type=shape, size=size, rgba=rgba, contype=0, conaffinity=0)
 

@@ -10,8 +10,7 @@ import numpy as np
 from tactile_sim.cameras import Camera
 from tactile_sim.cameras.renderer import Renderer
 from tactile_sim.drawing.skin_image import SkinImage, mappable
-from tactile_sim.feelers.image import image
-from tactile_sim.feelers.placed import Placed
+from tactile_sim.feelers import Placed, image
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.color_scale import ColorScale
 from tactile_sim.view.content import ImageInfo

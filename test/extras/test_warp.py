@@ -14,8 +14,8 @@ from support.errors import raises  # noqa: E402
 
 from tactile_sim import CommandError, ConfigError, EngineError  # noqa: E402
 from tactile_sim.batch import Batch  # noqa: E402
-from tactile_sim.batch.warp_backend import skin as warp_skin  # noqa: E402
-from tactile_sim.batch.warp_backend import worlds as warp_worlds  # noqa: E402
+from tactile_sim.batch.warp import environments as warp_environments  # noqa: E402
+from tactile_sim.batch.warp import skin as warp_skin  # noqa: E402
 
 STATE = ("qpos", "qvel", "act", "ctrl")
 
@@ -142,7 +142,7 @@ def test_room_for_contacts_and_taxels_grows_without_changing_results(monkeypatch
     functions = {"response_function": "spread_linear"}
     roomy = batch_on("warp", skin=functions)
     for name in ("CONTACTS", "CONSTRAINTS"):
-        monkeypatch.setattr(warp_worlds, name, 1)
+        monkeypatch.setattr(warp_environments, name, 1)
     monkeypatch.setattr(warp_skin, "_ROOM", 1)
     cramped = batch_on("warp", skin=functions)
     for batch in (roomy, cramped):

@@ -16,8 +16,8 @@ import warp as wp  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
 from tactile_sim.batch import Batch  # noqa: E402
-from tactile_sim.batch.warp_backend.elastic import arrays  # noqa: E402
-from tactile_sim.batch.warp_backend.skin import WarpSkin  # noqa: E402
+from tactile_sim.batch.warp import elastic_arrays as arrays  # noqa: E402
+from tactile_sim.batch.warp.skin import WarpSkin  # noqa: E402
 from tactile_sim.engines.contacts import Contacts  # noqa: E402
 from tactile_sim.skin import TOUCH_FUNCTIONS  # noqa: E402
 

@@ -8,7 +8,7 @@ from support.feeler_meshes import scene
 
 from tactile_sim.drawing.colors import colors
 from tactile_sim.drawing.skin_image import BACKGROUND, SkinImage, mappable
-from tactile_sim.feelers.image import image
+from tactile_sim.feelers import image
 from tactile_sim.feelers.placement import place
 from tactile_sim.skin import Skin
 

@@ -13,7 +13,7 @@ pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup 
 from support.motrix import of  # noqa: E402
 
 from tactile_sim.engines import load  # noqa: E402
-from tactile_sim.engines.motrix.contacts import WIDTH  # noqa: E402
+from tactile_sim.engines.motrix_model import WIDTH  # noqa: E402
 
 G = 9.81
 

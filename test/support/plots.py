@@ -5,7 +5,7 @@ from __future__ import annotations
 import matplotlib
 import numpy as np
 
-from tactile_sim.touch import TrimeshTouch
+from tactile_sim.mimo.touch import TrimeshTouch
 
 matplotlib.use("Agg")
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 
-from tactile_sim.touch import DiscreteTouch, TrimeshTouch
+from tactile_sim.mimo.touch import DiscreteTouch, TrimeshTouch
 
 CLASSES = (TrimeshTouch, DiscreteTouch)
 WEIGHT = 9.81

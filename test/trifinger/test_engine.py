@@ -11,8 +11,9 @@ from tactile_sim.control.command_checks import JointCommand
 from tactile_sim.errors import CommandError, ConfigError, EngineError, PhysicsError
 from tactile_sim.simulation import Simulation
 from tactile_sim.trifinger import Action, SimFinger
-from tactile_sim.trifinger.physics.rules import MAX_MOTOR_TORQUE
-from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
+from tactile_sim.trifinger.collision_objects import CUBE_MASS
+from tactile_sim.trifinger.physics import MAX_MOTOR_TORQUE
+from tactile_sim.trifinger.tasks import CUBE_WIDTH
 
 GRAVITY = 9.81
 NONE = np.empty(0)

@@ -6,7 +6,6 @@ import pytest
 from support.errors import raises
 
 from tactile_sim.trifinger import SimFinger, finger_types_data
-from tactile_sim.trifinger.observation import push_sensors
 
 TYPES = tuple(finger_types_data.get_valid_finger_types())
 HEIGHT = 0.5
@@ -75,6 +74,6 @@ def test_any_link_can_have_a_skin():
 
 
 def test_push_sensors_saturate():
-    assert push_sensors("trifingerpro", np.array([0.0, 2.5, 4.75, 10.0])) == pytest.approx(
+    assert SimFinger("trifingerpro").physics.push_sensors(np.array([0.0, 2.5, 4.75, 10.0])) == pytest.approx(
         [0.05, 0.55, 1.0, 1.0]
     )

@@ -208,7 +208,7 @@ def _dotted(entries: dict[str, str]) -> str:
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
     """Import all modules that the cases need."""
-    import tactile_sim.engines.motrix.engine  # noqa: F401  (not run: forked cases would lack its threads)
+    import tactile_sim.engines.motrix  # noqa: F401  (not run: forked cases would lack its threads)
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):
         path = Path(made) / "my.yaml"

@@ -1,8 +1,11 @@
 // Steps of one or many environments of a MuJoCo model.
 #pragma once
 
-#include <mujoco/mjbatch.h>
 #include <mujoco/mujoco.h>
+#if __has_include(<mujoco/mjbatch.h>)  // earlier versions of MuJoCo have no batches
+#define TACTILE_HAS_WORLDS
+#include <mujoco/mjbatch.h>
+#endif
 
 #include <cstdint>
 #include <memory>
@@ -37,6 +40,8 @@ class Forwarding {
   Need begin();
   // Check accelerations after mj_forward, and remember for which state it was called.
   void end();
+  // Whether MuJoCo has found invalid positions, velocities or accelerations since the last reset.
+  bool unstable() const;
 
  private:
   void read(std::vector<double>& values) const;
@@ -45,6 +50,8 @@ class Forwarding {
   mjData& data_;
   std::vector<double> values_, now_;
 };
+
+#ifdef TACTILE_HAS_WORLDS
 
 // Where Worlds::record writes the results of each environment.
 struct Recording {
@@ -85,5 +92,7 @@ class Worlds {
   };
   std::unique_ptr<mjBatch, Delete> batch_;
 };
+
+#endif
 
 }  // namespace tactile

@@ -15,9 +15,11 @@
 // starting without a tilt. If no pressures on the surface produce the moment, a very small penalty on the tilts
 // keeps the force exact and the moment as close as the surface allows.
 //
-// On a curved skin, the tangential force has a moment because of the height of the surface. The coordinates
-// u = x - z Fx / Fz and v = y - z Fy / Fz, projected along the net force, account for it: the moments Mx and My
-// about the tangents are balanced if the means of u and v, weighted by pressure, are -My / Fz and Mx / Fz.
+// Taxels share the force on a point, and a reading acts at the position of its taxel. Therefore x and y are the mean
+// position of these taxels, weighted by their shares. On a curved skin, the tangential force has a moment because of
+// the height of the taxels. The coordinates u = x - z Fx / Fz and v = y - z Fy / Fz, projected along the net force,
+// account for it: the moments Mx and My about the tangents are balanced if the means of u and v, weighted by pressure,
+// are -My / Fz and Mx / Fz.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +29,13 @@
 
 namespace tactile {
 
-// Points of a layer that may be pressed. The first `single` points are the only ones of their taxels. The others
-// follow taxel by taxel.
+// Points of a layer that may be pressed. The first `single` points each represent the cell of a taxel.
 struct LayerPoints {
-  std::vector<double> u, v, z;    // coordinates [m]; u and v are x and y before Layer::press
-  std::vector<double> gap, area;  // to the other surface [m], and projected [m2]
-  std::vector<int32_t> taxel;     // of each single point, and then of each taxel with several; indices in the skin
-  std::vector<int32_t> end;       // of the points of each taxel with several
+  std::vector<double> x, y, z;      // position [m]
+  std::vector<double> u, v;         // center of the forces that it exerts on taxels, projected along the net force [m]
+  std::vector<double> gap, area;    // to the other surface [m], and projected [m2]
+  std::vector<int32_t> source;      // taxel of a single point, quadrature point of the others
+  std::vector<int32_t> owner;       // taxel in whose cell it is
   size_t count = 0, single = 0;
 
   void reserve(size_t number);
@@ -54,56 +56,22 @@ struct Integrals {
   double area = 0.0, area_u = 0.0, area_v = 0.0, area_uu = 0.0, area_uv = 0.0, area_vv = 0.0;
 };
 
-// Taxels that are pressed.
-struct Pressed {
-  std::vector<int32_t> taxel;     // indices in the skin
-  std::vector<double> depth;      // sums of area times depth [m3]
-  std::vector<double> u, v, z;    // its first moments [m4]
-  size_t count = 0;
-};
-
-// What a layer has to balance, along the axes of a pair.
+// What a layer has to balance.
 struct Balance {
-  Vec3 force, moment;  // the force's z is > 0 [N, N m]
-  double stiffness;    // pressure per depth [Pa/m]
-  double spacing;      // of the taxels [m]
+  double force;      // normal force > 0 [N]
+  double u, v;       // required center of pressure [m]
+  double stiffness;  // pressure per depth [Pa/m]
+  double spacing;    // of the taxels [m]
 };
 
-class Layer {
- public:
-  LayerPoints points;
-  Pressed pressed;
-
-  struct Result {
-    double scale = 0.0;    // normal force per area times depth [N/m3]
-    double twist = 0.0;    // tangential force per normal force and per distance from the center [1/m]
-    double x = 0.0, y = 0.0;  // center of pressure [m]
-    double miss = 0.0;     // distance between the resulting and the required center of pressure [m]
-    double highest = 0.0;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
-  };
-  // Find the pressures at `points`, whose coordinates are changed from x and y to u and v, and sum them up by
-  // taxel in `pressed`. Starts with the indentation `start` [m].
-  Result press(const Balance& balance, double start);
-
- private:
-  struct State {
-    Plane plane;
-    Integrals sums;
-  };
-  struct Twist {
-    double twist, x, y, zx, zy;
-  };
-
-  void project(double lean_u, double lean_v);
-  void balance(const LayerPoints& on, const Balance& load, double u, double v, State& state) const;
-  void keep_pressed(const Plane& plane, double clearance);
-  double sum_up(const LayerPoints& on, const Plane& plane);
-  Twist twist_of(double scale, double lean_u, double lean_v, double torsion, double force) const;
-
-  LayerPoints kept_;             // those points that are pressed or nearly pressed
-  std::vector<double> loaded_;   // area times depth of each point [m3]
-  double total_ = 0.0;              // area of all points [m2]
-  double far_u_ = 0.0, far_v_ = 0.0;  // largest magnitudes of u and v [m]
+struct Pressure {
+  Plane plane;
+  double scale = 0.0;          // force per area times depth [N/m3]
+  double miss = kInfinity;     // distance between the resulting and the required center of pressure [m]
+  double highest = kInfinity;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
 };
+
+// Find the pressures at points, starting from a plane.
+Pressure press(LayerPoints& points, const Balance& load, Plane plane);
 
 }  // namespace tactile

@@ -60,6 +60,10 @@ struct Skin {
   std::vector<int64_t> slots;         // index of each body of the scene among those with skin, or -1
   size_t bodies = 0;                  // number of bodies with skin
 
+  // Throw std::invalid_argument if the arrays do not fit each other or refer to items that do not exist.
+  void check() const;
+  // Whether a function can be used for readings with this number of channels.
+  bool fits(const Function& function, int channels) const;
   // Write the readings (taxels, channels) due to contacts to `out`, which contains zeros.
   template <class T>
   void read(Range<const Contact> contacts, const ContactIds* ids, const BodyPoses& poses, const Function& function,

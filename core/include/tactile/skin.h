@@ -176,6 +176,23 @@ struct TouchCenter {
 };
 TouchCenter center_of_touch(Range<const Contact> contacts, const ContactIds* ids, int body, const BodyPoses& poses);
 
+// Arrows for the forces of contacts and for the net forces on bodies.
+struct Arrows {
+  enum Kind : int64_t { kNormal, kTangent1, kTangent2, kNet, kFriction };  // kFriction: both tangents together
+
+  double scale;                  // length per force [m/N]
+  std::vector<Vec3> points;      // start and end of each arrow, in the world [m]
+  std::vector<int64_t> kinds;
+  std::vector<int64_t> sources;  // index of the contact, or of the net force
+
+  // Add an arrow, unless it is too short to be seen.
+  void add(const Vec3& start, const Vec3& force, Kind kind, size_t source);
+  // Add those of contacts, for the forces on object 2.
+  void add_contacts(Range<const Contact> contacts, bool tangents);
+  // Shorten all arrows by the same factor, so that none is longer than this [m].
+  void limit(double length);
+};
+
 // How a load is distributed over taxels; numbered as in Python's `skin.responses`.
 enum class Law { kDistances, kNearest, kLinear, kHertz, kElastic };
 

@@ -12,7 +12,7 @@
 
 namespace tactile {
 
-// A node of a tree of boxes, as in Python's `geometry.tree.NODE`; its children follow it.
+// A node of a tree of boxes, as in Python's `geometry.solids.NODE`; its children follow it.
 struct BoxNode {
   Box box;
   int64_t first, last;  // range of items; empty unless the node is a leaf

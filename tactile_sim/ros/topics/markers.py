@@ -11,7 +11,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from tactile_sim.drawing import colors
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.drawing.colors import unit_rgba
-from tactile_sim.engines.contacts import POSITION
+from tactile_sim.engines import Contacts
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -58,7 +58,6 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
-    reach = LONGEST * engine.model.stat.extent
     usual_radius = min(POINT, POINT_SHARE * engine.model.stat.extent)
     template = lru_cache(1)(lambda radius: _template(world, radius))
 
@@ -73,8 +72,9 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
             snapshot.wrenches[first_pads],
             settings.force_scale,
             True,
+            LONGEST * engine.model.stat.extent,
         )
-        keys, points = _contact_markers(contacts, ends, parts, reach)
+        keys, points = _contact_markers(contacts, ends, parts)
         if len(simulation.feelers.positions):
             keys, points = _with_feelers(keys, points, *snapshot.feeler_segments)
         return template(settings.contact_radius or usual_radius).fill(snapshot.stamp, keys, points=points)
@@ -102,7 +102,7 @@ def _template(world: str, radius: float) -> cdr.MessageTemplate:
 
 
 def _contact_markers(
-    contacts: np.ndarray, ends: np.ndarray, kinds: np.ndarray, reach: float
+    contacts: np.ndarray, ends: np.ndarray, kinds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the markers of contact points and arrows, after one that deletes all earlier markers.
 
@@ -112,21 +112,19 @@ def _contact_markers(
         contacts: (n, WIDTH) quantities of the contacts, as in ``Contacts.values``.
         ends: (a, 2, 3) start and end of the arrows [m].
         kinds: (a,) kinds of the arrows, indices into `_LOOKS`.
-        reach: Length [m] to which the longest arrow is shortened, and all others by the same factor.
 
     Returns:
         Keys (m, 4) int32 with one row per marker: index into `_LOOKS`, id, index of its first point, and
         number of its points; and the points (p, 3) of all markers [m].
     """
-    starts, vectors = ends[:, 0], ends[:, 1] - ends[:, 0]
-    longest = np.linalg.norm(vectors, axis=1).max(initial=0.0)
-    if longest > reach:
-        ends = np.stack([starts, starts + vectors * (reach / longest)], axis=1)
-    clear, balls = (_CLEAR, 0, 0, 0), (_POINTS, 0, 0, len(contacts))
-    number = np.arange(len(ends))
-    arrows = np.stack([kinds, number, len(contacts) + 2 * number, np.full(len(ends), 2)], axis=1)
-    keys = np.concatenate([[clear, balls] if len(contacts) else [clear], arrows]).astype(np.int32)
-    return keys, np.concatenate([contacts[:, POSITION : POSITION + 3], ends.reshape(-1, 3)])
+    n, first = len(contacts), 2 if len(contacts) else 1
+    keys = np.zeros((first + len(ends), 4), np.int32)
+    keys[0, 0] = _CLEAR
+    if n:
+        keys[1] = _POINTS, 0, 0, n
+    arrows, number = keys[first:], np.arange(len(ends))
+    arrows[:, 0], arrows[:, 1], arrows[:, 2], arrows[:, 3] = kinds, number, n + 2 * number, 2
+    return keys, np.concatenate([contacts[:, Contacts.POSITION : Contacts.POSITION + 3], ends.reshape(-1, 3)])
 
 
 def _with_feelers(

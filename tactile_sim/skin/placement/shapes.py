@@ -10,22 +10,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from tactile_sim import _core
 from tactile_sim.errors import SceneError
+from tactile_sim.geometry.shapes import GEOM, KINDS, UNFIT
 from tactile_sim.names import Names
-
-GEOM = mujoco.mjtGeom
-KINDS = {
-    GEOM.mjGEOM_SPHERE: "sphere",
-    GEOM.mjGEOM_CAPSULE: "capsule",
-    GEOM.mjGEOM_CYLINDER: "cylinder",
-    GEOM.mjGEOM_ELLIPSOID: "ellipsoid",
-    GEOM.mjGEOM_BOX: "box",
-    GEOM.mjGEOM_MESH: "mesh",
-}
-UNFIT = {
-    GEOM.mjGEOM_PLANE: "a plane",
-    GEOM.mjGEOM_HFIELD: "a height field",
-    GEOM.mjGEOM_SDF: "a signed distance field",
-}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from tactile_sim import config, sensormeshes, sensorpoints
+from tactile_sim import config
+from tactile_sim.mimo import sensormeshes, sensorpoints
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import Skin
 from tactile_sim.skin.loads import Loads

@@ -1,1 +1,0 @@
-"""Engine that simulates with MotrixSim."""

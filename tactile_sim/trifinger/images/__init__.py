@@ -1,1 +1,0 @@
-"""Render and distort camera images, and load the calibrations of the cameras."""

@@ -1,1 +1,0 @@
-"""Step MuJoCo with the robot's action rules and Bullet's drag."""

@@ -1,1 +1,0 @@
-"""The robots, with their files, MuJoCo specs, contact parameters, kinematics and skins."""

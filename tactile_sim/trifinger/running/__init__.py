@@ -1,1 +1,0 @@
-"""Manage running simulations: their ids, time indices, browser views and action logs."""

@@ -1,1 +1,0 @@
-"""The workspace of the robots: a table with a border around it, and objects."""

@@ -1,1 +1,0 @@
-"""UV maps, which relate the points on a geom's surface to the pixels of an image."""
