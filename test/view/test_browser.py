@@ -279,7 +279,7 @@ def test_page_is_loading_until_the_first_frame(box_view, visit):
     viewer, _ = box_view
     page = visit(viewer.url)
     errors = []
-    page.on("pageerror", errors.append)
+    page.on("pageerror", lambda error: errors.append(error))
     word = page.get_by_text("loading", exact=True)
     word.wait_for()
     page.get_by_text("waiting for data").wait_for()  # the panel is there, but no frame
