@@ -28,9 +28,9 @@ from tactile_sim import config
 from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.runner import Output, Runner
-from tactile_sim.view.process.publisher import ViewPublisher
-from tactile_sim.view.web.address import Endpoint
-from tactile_sim.view.web.scene_script import DOTS_NODE
+from tactile_sim.view.address import Endpoint
+from tactile_sim.view.publisher import ViewPublisher
+from tactile_sim.view.skin_layer import DOTS_NODE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ("--no-sandbox", "--headless=new", "--use-angle=swiftshader", "--ignore-gpu-blocklist")
@@ -58,7 +58,7 @@ class Browser:
         print(seconds, file=self._process.stdin, flush=True)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of colour updates of each taxel cloud in that duration."""
+        """Return the number of color updates of each taxel cloud in that duration."""
         return json.loads(self._process.stdout.readline())
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ def updates(console: Console) -> None:
     verdict = "" if min(rates) >= 20.0 else ", [red]20 wanted: missed"
     console.print(
         f"{len(simulation.skin.positions)} changing taxels, {factor:.2f} × real time: the browser received "
-        f"the colours of each of {len(rates)} bodies at {min(rates):.1f} Hz or more{verdict}"
+        f"the colors of each of {len(rates)} bodies at {min(rates):.1f} Hz or more{verdict}"
     )
 
 

@@ -42,7 +42,7 @@ def test_import_does_not_load_mujoco():
 
 
 def test_simulation_and_description_load_trimesh_only_for_meshes():
-    code = "import sys, tactile_sim.scenes.generated_urdf, tactile_sim.view.process.publisher;"
+    code = "import sys, tactile_sim.scenes.generated_urdf, tactile_sim.view.publisher;"
     code += "assert 'mujoco' in sys.modules; assert 'trimesh' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

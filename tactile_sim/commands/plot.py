@@ -227,7 +227,7 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
     from tactile_sim.bag.atomic_write import fresh, fresh_folder
     from tactile_sim.common.text import progress
-    from tactile_sim.view.replay.bag_replay import write_bag_replay
+    from tactile_sim.view.replay import write_bag_replay
 
     with fresh_folder(args.html.parent), progress("recording") as update, fresh(args.html) as path:
         summary = write_bag_replay(

@@ -16,7 +16,7 @@ from tactile_sim.common.signals import StopRequest
 
 if TYPE_CHECKING:
     from tactile_sim.config import WebSettings
-    from tactile_sim.view.web.address import Endpoint
+    from tactile_sim.view.address import Endpoint
 
 
 def add_view(subparsers: argparse._SubParsersAction) -> None:
@@ -82,7 +82,7 @@ def _view(args: argparse.Namespace) -> int:
 def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
     from tactile_sim.config import WebSettings
-    from tactile_sim.view.bag import player  # imports the web server
+    from tactile_sim.view import player  # imports the web server
 
     endpoint = _endpoint(args, WebSettings())
     return player.play(path, endpoint, args.duration, endpoint.output_folder(args.out))
@@ -100,8 +100,8 @@ def _simulate(args: argparse.Namespace) -> int:
     from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
     from tactile_sim.simulation.runner import Output, Runner
-    from tactile_sim.view.process.publisher import ViewPublisher
-    from tactile_sim.view.web.address import announcement
+    from tactile_sim.view.address import announcement
+    from tactile_sim.view.publisher import ViewPublisher
 
     failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
@@ -134,7 +134,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
     """Return the configured endpoint after applying the command line options."""
-    from tactile_sim.view.web.address import Endpoint
+    from tactile_sim.view.address import Endpoint
 
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token

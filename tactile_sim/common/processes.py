@@ -178,7 +178,7 @@ def pickled(content: Any) -> Iterator[int]:
 class Connection:
     """One end of a connection between a simulation and a child process.
 
-    Messages are mappings with JSON values. `tactile_sim.view.process.view_process` and
+    Messages are mappings with JSON values. `tactile_sim.view.publisher` and
     `tactile_sim.simulation.camera_process` list their messages.
     """
 

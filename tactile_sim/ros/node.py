@@ -46,8 +46,8 @@ from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import large_fastdds_buffers
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.runner import Runner
-from tactile_sim.view.process.publisher import ViewPublisher
-from tactile_sim.view.web.address import Endpoint, announcement
+from tactile_sim.view.address import Endpoint, announcement
+from tactile_sim.view.publisher import ViewPublisher
 
 NAME = "tactile_sim"
 

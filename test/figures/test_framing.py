@@ -8,7 +8,7 @@ import numpy as np
 
 from tactile_sim.figures.messages import Poses
 from tactile_sim.figures.renderer import Spheres, around
-from tactile_sim.view.bag.markers import CUBE, SPHERE, TRIANGLES
+from tactile_sim.view.bag_scene import CUBE, SPHERE, TRIANGLES
 
 LOW, HIGH = np.full(3, -1.0), np.full(3, 1.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tactile_sim.figures.colors import prefixed, quantity
-from tactile_sim.view.panel.legend import legend
+from tactile_sim.view.legend import legend
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,9 @@ def test_fitted_configuration_in_another_folder_has_the_same_files(folder):
     assert found["skin.pads.tip.layout"] == str(folder / "taxels.csv")
     assert found["package_paths"] == [str(folder / "packages"), "/opt"]
     text = output.parameters("gripper", "left_pad", {}, {}, folder)
-    assert yaml.safe_load(text)["/**"]["ros__parameters"]["scene"] == str(find_shipped("scenes", "gripper.xml"))
+    assert yaml.safe_load(text)["/**"]["ros__parameters"]["scene"] == str(
+        find_shipped("scenes", "gripper.xml")
+    )
     assert "scene: gripper.xml" in output.parameters("gripper", "left_pad", {}, {}, folder / "elsewhere")
 
 

@@ -10,9 +10,9 @@ from support.published import published
 from tactile_sim import bag
 from tactile_sim.commands import main
 from tactile_sim.simulation import Simulation
-from tactile_sim.view.bag.frames import BagFrames
-from tactile_sim.view.bag.index import BagIndex
-from tactile_sim.view.bag.scene import read_scene
+from tactile_sim.view.bag_frames import BagFrames
+from tactile_sim.view.bag_index import BagIndex
+from tactile_sim.view.bag_scene import read_scene
 
 SCENE = """<mujoco><option timestep="0.001"/><worldbody>
   <body name="finger"><geom type="box" size=".0113 .0123 .03" pos="0 0 -.03"/></body>

@@ -27,7 +27,7 @@ from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.simulation.action import Action  # noqa: E402
 from tactile_sim.simulation.actions import ACTIONS  # noqa: E402
 from tactile_sim.simulation.runner import Output, Runner  # noqa: E402
-from tactile_sim.view.scene.from_model import scene_of_simulation  # noqa: E402
+from tactile_sim.view.model_scene import scene_of_simulation  # noqa: E402
 
 SERVED = [action for action in ACTIONS.values() if action.service]
 

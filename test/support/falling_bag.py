@@ -128,7 +128,7 @@ class Cube:
 
     @staticmethod
     def height(index: int) -> float:
-        """Return the height of the cube's centre [m]."""
+        """Return the height of the cube's center [m]."""
         return HALF + 0.5 * 9.81 * max(0.0, (LANDING * STEP / 1e9) ** 2 - (index * STEP / 1e9) ** 2)
 
     @staticmethod
