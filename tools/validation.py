@@ -285,8 +285,7 @@ def eflesh() -> list[str]:
         "34 N in one place, three times; a scale measures the force. V. Pattabiraman et al., arXiv:2506.09994,",
         "[data](https://github.com/notvenky/eFlesh), MIT License.",
         "",
-        f"**Fitted** to the second recording, five Bz channels: {described(result)}. The reference lags behind the readings"
-        f" by {result.lag * 1e3:.0f} ms; the fit corrects it.",
+        f"**Fitted** to the second recording, five Bz channels: {described(result)}.",
         "",
         "![Bz over force, recorded and simulated](images/validation_eflesh_loop.png)",
         "",

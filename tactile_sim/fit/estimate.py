@@ -164,10 +164,12 @@ def fit(
         solution = solve(data, fewer, solution.scaled[keep], solution.order)
     found = fit_noise(_semivariance(data, solution), rounding / np.sqrt(12))
     if found.smoothing > 0:
-        data = replace(data, smoothing=found.smoothing)
-        solution = refine(data, solution, most=6)
+        smooth = replace(data, smoothing=found.smoothing)
+        smoothed = refine(smooth, solution, most=6)
+        if smoothed.rss < _MORE * solution.rss:  # the low pass does not contradict the signal
+            data, solution = smooth, smoothed
     spectrum = _semivariance(data, solution)
-    noise = fit_noise(spectrum, rounding / np.sqrt(12))
+    noise = fit_noise(spectrum, rounding / np.sqrt(12), stationary=not data.smoothing)
     if data.smoothing > 0 and noise.smoothing > 0:
         noise = noise._replace(smoothing=data.smoothing)
     progress("computing confidence intervals")

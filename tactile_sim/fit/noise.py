@@ -17,7 +17,7 @@ _LAGS = 24
 _LONGEST = 0.4
 """Longest time difference, as a fraction of the recording."""
 _GAIN = 9.0
-"""Minimum decrease of χ² for each parameter that is added to the model."""
+"""Minimum decrease of χ² for a part with two parameters; a low pass needs more."""
 _WALKS = 2.0
 """Growth of the semivariance over the last two octaves from which drift may be a random walk (theory: 4)."""
 _WHITE = 0.15
@@ -168,7 +168,9 @@ def fit_noise(data: Semivariance, rounding: float = 0.0, stationary: bool = Fals
         options = [option for option in options if option[-1] != "d"]
     if len(lags) >= 6:
         trials = {option: solve(option) for option in options}
-        score = {"w": chi} | {o: t[0] + _GAIN * (len(t[1]) - 1) for o, t in trials.items()}
+        score = {"w": chi} | {
+            o: t[0] + _GAIN * (0.5 * (len(t[1]) - 1) + (o[0] == "f")) for o, t in trials.items()
+        }
         kinds = min(score, key=lambda option: score[option])
         if kinds != "w":
             chi, x, half = trials[kinds]
