@@ -269,6 +269,8 @@ def _presets(args: argparse.Namespace) -> int:
         )
 
     keys = ("layout", "range", "rate")
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
     if args.preset:
         columns = ("figure", "value", "grade", "source")
         figures = presets.load(args.preset).figures.items()

@@ -75,9 +75,9 @@ class Now:
 class Stage:
     """One stage of the signal chain.
 
-    A subclass is a dataclass whose fields, created with `ranged` or
-    `tactile_sim.common.schema.parameter`, are its parameters for one pad. Its docstring is one sentence for users. The core library computes the stages of
-    this package; it receives the numbers that `constants`, `deviations` and `integers` return. A stage of
+    A subclass is a dataclass whose fields, created with `ranged` or `common.schema.parameter`, are
+    its parameters for one pad. Its docstring is one sentence for users. The core library computes the stages
+    of this package; it receives the numbers that `constants`, `deviations` and `integers` return. A stage of
     your own has a method `compute` instead.
     """
 

@@ -42,6 +42,9 @@ class Simulation(InteractiveScene):
     (602, 3)
     """
 
+    _next_due: int
+    """Next step at which readings may have to be stored."""
+
     def __init__(
         self,
         scene: Settings | str | Path | Mapping[str, Any] | mujoco.MjSpec | mujoco.MjModel,
@@ -364,5 +367,4 @@ class Simulation(InteractiveScene):
                 rates[self.camera_streams[name]] = camera.rate
         self.schedule = Schedule(self.engine.timestep, rates)
         """The steps at which each kind of message is due."""
-        self._next_due: int = self.step_count
-        """Next step at which readings may have to be stored."""
+        self._next_due = self.step_count

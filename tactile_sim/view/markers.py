@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from viser import ArrowsHandle, FrameHandle, LineSegmentsHandle, SceneApi, ViserServer
 
+from tactile_sim.figures import colors
 from tactile_sim.figures.arrows import FRICTION, NET, NORMAL
-from tactile_sim.figures.colors import colors
 from tactile_sim.view.content import ViewFrame, ViewScene
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim import signals
 from tactile_sim.bag.writer import BagStatus
+from tactile_sim.common import signals
 from tactile_sim.common.errors import CommandError, TactileSimError
 from tactile_sim.common.processes import Child, Connection, pickled
 from tactile_sim.common.signals import Stopped
@@ -61,7 +61,7 @@ class ViewProcess:
 
         Raises:
             CommandError: The endpoint cannot be served.
-            Stopped: A signal was received before the process had started (see `tactile_sim.signals`).
+            Stopped: A signal was received before the process had started (see `tactile_sim.common.signals`).
         """
         self.scene = scene
         self.shared = SharedFrame(scene, state_size=replicated.engine.state_size if replicated else 0)
