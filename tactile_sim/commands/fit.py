@@ -91,6 +91,7 @@ def _fit(args: argparse.Namespace) -> int:
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.common.errors import CommandError, suggest
     from tactile_sim.fit import FitPad, Indenter, Recording, diagnosis, fit, output
+    from tactile_sim.fit.estimate import prepare
     from tactile_sim.fit.impact import Drop, fit_impact, read_impact
     from tactile_sim.fit.model import STAGES, Estimate
     from tactile_sim.fit.patch import fit_patch
@@ -121,7 +122,7 @@ def _fit(args: argparse.Namespace) -> int:
 
     def load(path: Path) -> Recording:
         recording = read(path, args.pad, pad.normals, mapping, args.reference)
-        pad.loads(recording)  # a recording of another pad is one error, not a list of warnings
+        prepare([recording], pad)  # a recording of another pad is one error, not a list of warnings
         for fault in diagnosis.faults(recording, pad):
             print(f"warning: {path}: {fault}", file=sys.stderr)
         return recording

@@ -29,6 +29,8 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
     times, readings, number = recording.times, recording.readings, recording.readings.shape[1]
     load = _reference(recording)
     loaded = is_loaded(load[:, None])
+    if not loaded.any():
+        return
     interval = float(np.median(np.diff(times)))
     if interval > _SLOW:
         unit = "nanoseconds" if interval > 1e5 else "milliseconds"
@@ -71,7 +73,7 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
     if clipped:
         taxel, value, share = clipped[0]
         yield (
-            f"taxels {_listed([c[0] for c in clipped])}: clipped; taxel {taxel} reads {value:g} in {share:.0%}"
+            f"taxels {_listed([c[0] for c in clipped])}: clipped; taxel {taxel} is {value:g} in {share:.0%}"
             " of the loaded samples; press less, or cut these samples out and configure clip"
         )
     if recording.taxel is not None and recording.force is not None:

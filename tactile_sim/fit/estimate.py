@@ -151,6 +151,7 @@ def fit(
     progress("selecting stages")
     solution = _without_unknown(some, _select(some, solution, orders))
     rounding = resolution(data.readings)
+    exact = max(rounding / np.sqrt(12), 10 * _FLOOR * data.scale)
     solution = solve(data, solution.parameters, solution.scaled, solution.order)
     if level:
         data = replace(data, weights=data.weights * _above(solution, level, data))
@@ -162,14 +163,14 @@ def fit(
         fewer = tuple(solution.parameters[k] for k in keep)
         candidates = tuple(p for p in candidates if p.stage != "delay")
         solution = solve(data, fewer, solution.scaled[keep], solution.order)
-    found = fit_noise(_semivariance(data, solution), rounding / np.sqrt(12))
+    found = fit_noise(_semivariance(data, solution), exact)
     if found.smoothing > 0:
         smooth = replace(data, smoothing=found.smoothing)
         smoothed = refine(smooth, solution, most=6)
         if smoothed.rss < _MORE * solution.rss:  # the low pass does not contradict the signal
             data, solution = smooth, smoothed
     spectrum = _semivariance(data, solution)
-    noise = fit_noise(spectrum, rounding / np.sqrt(12), stationary=not data.smoothing)
+    noise = fit_noise(spectrum, exact, stationary=not data.smoothing)
     if data.smoothing > 0 and noise.smoothing > 0:
         noise = noise._replace(smoothing=data.smoothing)
     progress("computing confidence intervals")

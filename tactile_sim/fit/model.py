@@ -128,9 +128,8 @@ class Data:
         chosen = [np.arange(start, stop, step) for start, stop in self.bounds]
         ends = np.cumsum([0, *map(len, chosen)]).tolist()
         at = np.concatenate(chosen)
-        arrays = (self.times, self.loads, self.mixed, self.readings, self.weights)
-        bounds = tuple(zip(ends[:-1], ends[1:], strict=True))
-        return Data(bounds, *(np.ascontiguousarray(array[at]) for array in arrays), self.smoothing)
+        arrays = {name: getattr(self, name)[at] for name in ("times", "loads", "mixed", "readings", "weights")}
+        return replace(self, bounds=tuple(zip(ends[:-1], ends[1:], strict=True)), **arrays)
 
     @cached_property
     def scale(self) -> float:

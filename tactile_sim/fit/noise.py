@@ -142,7 +142,8 @@ def fit_noise(data: Semivariance, rounding: float = 0.0, stationary: bool = Fals
                 bounds = (
                     (0.2 * lags[0], 5 * data.interval) if kind == "f" else (5 * data.interval, 3 * lags[-1])
                 )
-                low.append(np.log(bounds[0])), high.append(np.log(max(bounds[1], 1.01 * bounds[0])))
+                low.append(np.log(bounds[0]))
+                high.append(np.log(max(bounds[1], 1.01 * bounds[0])))
                 starts.append(0.5 * (low[-1] + high[-1]))
         best = None
         for shift in (-2.0, 0.0, 2.0) if "s" in kinds else (0.0,):

@@ -212,6 +212,7 @@ class FitPad:
         if recording.loads is not None:
             return recording.loads, np.ones(len(recording.times), bool)
         self.require_force()
+        assert recording.force is not None
         place, points = self.places(recording)
         press = self.press(points)
         return press.loads(recording.force, place, foundation or self.foundation), place != -2

@@ -29,9 +29,7 @@ class Gain(ScatteredStage):
         Numbers(Number()), "Factor for each taxel, in place of `value`.", default=()
     )
     second: tuple[float, ...] = parameter(
-        Numbers(Number()),
-        "Coefficient of x · abs(x) for each taxel: the factor depends on the load.",
-        default=(),
+        Numbers(Number()), "Coefficient of x · abs(x) for each taxel: a curve.", default=()
     )
     third: tuple[float, ...] = parameter(Numbers(Number()), "Coefficient of x³ for each taxel.", default=())
 

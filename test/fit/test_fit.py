@@ -173,7 +173,7 @@ def test_noise_and_drift_are_separated():
 
 def test_correlated_noise_of_the_chain_comes_back(pad):
     stages = {
-        "drift": {"rate": 0.1, "correlation_time": 8.0},
+        "drift": {"rate": 0.3, "correlation_time": 8.0},
         "noise": {"std": 1.4},
         "smoothing": {"time_constant": 0.03},
     }
@@ -182,11 +182,11 @@ def test_correlated_noise_of_the_chain_comes_back(pad):
     noise = np.array([chain.read(step, np.zeros((8, 1)))[:, 0] for step in range(len(times))])
     # A bounded drift has the standard deviation rate √(T/2), from the first reading on.
     slow = np.array([alone.chain({"drift": stages["drift"]}, 0.02).read(0, np.zeros((8, 1)))])
-    assert 0 < np.abs(slow).max() < 5 * 0.1 * np.sqrt(4.0)
+    assert 0 < np.abs(slow).max() < 5 * 0.3 * np.sqrt(4.0)
     found = fit_noise(semivariance([(times, noise, np.ones_like(noise))]))
-    assert found.std == pytest.approx(1.4, rel=0.1)
-    assert found.smoothing == pytest.approx(0.03, rel=0.15)
-    assert found.rate * np.sqrt(found.correlation_time / 2) == pytest.approx(0.2, rel=0.25)
+    assert found.std == pytest.approx(1.4, rel=0.2)
+    assert found.smoothing == pytest.approx(0.03, rel=0.3)
+    assert found.rate * np.sqrt(found.correlation_time / 2) == pytest.approx(0.6, rel=0.25)
 
 
 def test_exact_readings_have_no_stages(record):
@@ -209,11 +209,9 @@ def test_offsets_of_days_become_a_range(record):
 
 def test_readings_before_the_load_reveal_a_late_reference(record):
     recording, reference = record({"noise": {"std": 0.01}}, taxels=range(4))
-    late = np.interp(recording.times, recording.times + 0.1, recording.force)
-    recording = Recording("late", recording.times, recording.readings, late, recording.taxel)
-    loads = np.zeros_like(recording.readings)
-    pressed = recording.taxel >= 0
-    loads[np.flatnonzero(pressed), recording.taxel[pressed]] = late[pressed]
+    loads = np.where(recording.taxel[:, None] == np.arange(8), recording.force[:, None], 0.0)
+    times = recording.times
+    loads = np.stack([np.interp(times, times + 0.1, load) for load in loads.T], axis=1)
     result = fit(Recording("late", recording.times, recording.readings, loads=loads), reference, ["delay"])
     assert result.lag == pytest.approx(0.1, abs=0.02)
     assert "delay" not in result.stages

@@ -208,25 +208,19 @@ def test_fault_of_a_recording_is_named(case, record):
     force = np.interp(recording.times, recording.times + change.get("late", 0.0), force)
     times = recording.times * change.get("time", 1.0)
     found = faults(Recording("changed", times, readings, force, taxel), pad)
-    assert len(found) == 1
-    assert fact in found[0]
+    assert any(fact in text for text in found)
     assert not faults(recording, pad) or "only" in change
 
 
 def test_share_of_the_pressed_taxel_is_named_and_no_file_is_written(folder, capsys):
-    assert (
-        main(
-            "protocol pad.yaml --pad tip --indenter taxel --hold 0.3 --rate 50 --simulate --out real.csv".split()
-        )
-        == 0
-    )
-    (folder / "spread.yaml").write_text(
-        CONFIG.replace("nearest", "spread_linear").partition("      sensor")[0]
-    )
-    command = "fit spread.yaml real.csv --pad tip --out fitted.yaml --stages delay".split()
-    assert main(command) == 1
+    command = "protocol pad.yaml --pad tip --indenter taxel --hold 0.3 --rate 50 --simulate --out real.csv"
+    assert main(command.split()) == 0
+    content = CONFIG.replace("nearest", "spread_linear")
+    (folder / "spread.yaml").write_text(content.partition("      sensor")[0])
+    command = "fit spread.yaml real.csv --pad tip --out fitted.yaml --stages hysteresis delay"
+    assert main(command.split()) == 1
     captured = capsys.readouterr()
     assert "cause: the pressed taxel has" in captured.out
     assert "--poor" in captured.err
     assert not (folder / "fitted.yaml").exists()
-    assert main([*command, "--indenter", "taxel"]) == 0
+    assert main([*command.split(), "--indenter", "taxel"]) == 0
