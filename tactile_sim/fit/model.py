@@ -128,7 +128,8 @@ class Data:
         chosen = [np.arange(start, stop, step) for start, stop in self.bounds]
         ends = np.cumsum([0, *map(len, chosen)]).tolist()
         at = np.concatenate(chosen)
-        arrays = {name: getattr(self, name)[at] for name in ("times", "loads", "mixed", "readings", "weights")}
+        columns = ("times", "loads", "mixed", "readings", "weights")
+        arrays = {name: getattr(self, name)[at] for name in columns}
         return replace(self, bounds=tuple(zip(ends[:-1], ends[1:], strict=True)), **arrays)
 
     @cached_property
