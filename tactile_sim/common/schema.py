@@ -380,9 +380,11 @@ def whole(
     name: str, value: Any, least: int = 0, most: int = MOST, error: type[TactileSimError] = CommandError
 ) -> int:
     """Return ``value`` as an integer from ``least`` to ``most``."""
-    if type(value) is int and least <= value <= most:
-        return value
-    return valid(name, value, Integer(least, most), error)
+    if not is_integer(value) or not least <= value <= most:
+        too_large = is_integer(value) and value > most
+        bounds = f"an integer from {least} to {most}" if most != MOST or too_large else f"an integer >= {least}"
+        raise error(f"{name}: must be {bounds}, got {value!r}")
+    return int(value)
 
 
 def indices(name: str, value: Any, count: int) -> list[int]:
@@ -515,7 +517,9 @@ def positions(name: str, value: Any) -> np.ndarray:
 
 def switch(name: str, value: Any) -> bool:
     """Return ``value`` as a boolean."""
-    return valid(name, bool(value) if isinstance(value, np.bool_) else value, Flag())
+    if not isinstance(value, bool | np.bool_):
+        raise CommandError(f"{name}: must be True or False, got {value!r}")
+    return bool(value)
 
 
 def known(what: str, name: Any, names: Collection[str], error: type[TactileSimError] = CommandError) -> str:

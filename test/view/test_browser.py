@@ -33,7 +33,8 @@ from support.chromium import (
 )
 from support.falling_bag import WEIGHT, Cube, Making
 
-from tactile_sim import config, share
+from tactile_sim import config
+from tactile_sim.common.files import shipped_names
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.address import Endpoint
 from tactile_sim.view.content import Shape, ViewFrame, ViewScene, box
@@ -152,7 +153,7 @@ def test_paused_scene_says_what_it_waits_for_until_it_runs(start, visit):
     page.get_by_role("note").wait_for(state="hidden")
 
 
-@pytest.mark.parametrize("name", share.names("config"))
+@pytest.mark.parametrize("name", shipped_names("config"))
 def test_first_screen_shows_touch(open_view, visit, name):
     simulation = Simulation(config.load(name))
     if not simulation.settings.start_paused:
