@@ -381,9 +381,9 @@ def whole(
 ) -> int:
     """Return ``value`` as an integer from ``least`` to ``most``."""
     if not is_integer(value) or not least <= value <= most:
-        too_large = is_integer(value) and value > most
-        bounds = f"an integer from {least} to {most}" if most != MOST or too_large else f"an integer >= {least}"
-        raise error(f"{name}: must be {bounds}, got {value!r}")
+        limited = most != MOST or is_integer(value) and value > most
+        bounds = f"from {least} to {most}" if limited else f">= {least}"
+        raise error(f"{name}: must be an integer {bounds}, got {value!r}")
     return int(value)
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from tactile_sim.trifinger.tasks.move_cube import Pose
 
 from tactile_sim.trifinger.grip import Grip
-from tactile_sim.trifinger.tasks.move_cube import Pose
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
 WEIGHT = 0.094 * 9.81

@@ -8,10 +8,10 @@ import mujoco
 import numpy as np
 import pytest
 from support.errors import raises
+from tactile_sim.trifinger.tasks.move_cube import Pose
 
 from tactile_sim import TactileSimError
 from tactile_sim.trifinger import trifingerpro_limits
-from tactile_sim.trifinger.tasks.move_cube import Pose
 from tactile_sim.trifinger.trifinger_platform import ObjectType, TriFingerPlatform
 
 WEIGHT = 0.094 * 9.81
