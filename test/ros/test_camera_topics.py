@@ -110,7 +110,8 @@ def test_end_of_the_camera_process_is_logged_and_the_simulation_continues(ros, s
     wait_for(lambda: images, "images")
     os.kill(camera_process(node), signal.SIGKILL)
     start = stamp(clocks[-1])
-    wait_for(lambda: stamp(clocks[-1]) > start + 500 * MS, "simulation time")
+    # On a busy machine, the last clock that has arrived may be old.
+    wait_for(lambda: stamp(clocks[-1]) > start + 3000 * MS, "simulation time")
     assert "the camera process failed" in ros.output(node)
 
 
