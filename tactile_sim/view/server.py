@@ -10,6 +10,7 @@ import asyncio
 import functools
 import logging
 import math
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from http import HTTPStatus
@@ -19,8 +20,9 @@ import msgspec
 import viser
 from msgspec import Meta
 from websockets.asyncio.server import ServerConnection
+from websockets.frames import OP_BINARY, OP_TEXT, Frame
 from websockets.http11 import Request, Response
-from websockets.protocol import State
+from websockets.protocol import Event, State
 
 from tactile_sim.view.address import Access, Refusal
 from tactile_sim.view.page import with_scripts
@@ -32,6 +34,14 @@ MAX_MESSAGE = 1 << 16
 """Largest size of a message from a browser [bytes]."""
 MAX_TEXT = 200
 """Largest length of a text input from a browser [characters]."""
+RATE, BURST = 100.0, 200.0
+"""Limits for messages per connection: average rate [1/s] and burst size. Further messages are delayed.
+
+The same limits apply to fragments and pings. These cannot be delayed; if they exceed the limits, the
+connection is aborted.
+"""
+STALL = 60.0
+"""Time after which a client that does not read its messages is disconnected [s]."""
 GRACE = 0.5
 """Time that clients have to close their connections at shutdown [s]."""
 
@@ -160,15 +170,17 @@ class Guard:
         return response
 
     def admit(self, connection: _GuardedConnection) -> None:
-        """Register a connection. If there are too many, abort the oldest incomplete request, or this one.
+        """Register a connection. If there are too many, abort one.
 
-        The check of the token is part of a request.
+        This is the oldest one whose request is incomplete, which includes the check of the token, or else the
+        oldest websocket without a valid message, which a page sends at once, or else the new connection.
         """
         others = list(self._connections)
         self._connections[connection] = None
         if len(others) >= MAX_CONNECTIONS:
             incomplete = (other for other in others if other.state is State.CONNECTING)
-            next(incomplete, connection).transport.abort()
+            silent = (other for other in others if not other.has_spoken)
+            next(incomplete, next(silent, connection)).transport.abort()
 
     def release(self, connection: _GuardedConnection) -> None:
         """Unregister a closed connection."""
@@ -186,26 +198,73 @@ class Guard:
         return handle is not None and _fits(handle, message.updates.value)
 
 
+class _Allowance:
+    """A token bucket that allows bursts of `BURST` tokens and `RATE` tokens per second on average."""
+
+    def __init__(self) -> None:
+        self._left, self._counted = BURST, time.monotonic()
+
+    def take(self) -> float:
+        """Consume a token and return the time to wait until it is available [s]."""
+        now = time.monotonic()
+        self._left = min(BURST, self._left + RATE * (now - self._counted)) - 1.0
+        self._counted = now
+        return max(0.0, -self._left / RATE)
+
+
 class _GuardedConnection(ServerConnection):
-    """A websocket connection whose `recv` returns only messages that the guard accepts."""
+    """A websocket connection whose `recv` returns only messages that the guard accepts, at a limited rate.
+
+    It aborts clients that send too many fragments or pings, or that do not read for `STALL` seconds.
+
+    Attributes:
+        has_spoken: Whether the guard has accepted a message of the client.
+    """
 
     def __init__(self, *args: Any, guard: Guard, **others: Any):
         super().__init__(*args, **others)
         self._guard = guard
+        self._messages, self._frames = _Allowance(), _Allowance()
+        self.has_spoken = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self._guard.admit(self)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stall = self.loop.call_later(STALL, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stall.cancel()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._guard.release(self)
         super().connection_lost(exc)
 
+    def process_event(self, event: Event) -> None:
+        """Process a request or websocket frame. Too many fragments or control frames end the connection."""
+        fragment = isinstance(event, Frame) and not (event.fin and event.opcode in (OP_BINARY, OP_TEXT))
+        if fragment and self._frames.take():
+            self.transport.abort()
+        else:
+            super().process_event(event)
+
+    def send_data(self) -> None:
+        """Send pending data, after answering an invalid HTTP request, which websockets would ignore."""
+        if self.request is None and self.protocol.handshake_exc and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        super().send_data()
+
     async def recv(self, decode: bool | None = None) -> str | bytes:  # type: ignore[override]
         """Return the next accepted message."""
-        while not self._guard.accepts(data := await super().recv(decode)):
-            pass
-        return data
+        while True:
+            data = await super().recv(decode)
+            await asyncio.sleep(self._messages.take())
+            if self._guard.accepts(data):
+                self.has_spoken = True
+                return data
 
 
 def _check_protocol(request: Request) -> None:

@@ -147,6 +147,29 @@ def test_many_browsers_receive_updates_without_an_error_in_the_sender(serve, rap
             reader.join()
 
 
+def test_message_flood_is_slowed_down(serve):
+    recorder = Recorder()
+    viewer = serve(recorder=recorder)
+    with closing(Browser(viewer)) as browser:
+        begin = time.monotonic()
+        for _ in range(400):
+            browser.set("Throw a ball", True)
+        wait_until(lambda: len(recorder.requests) == 400)
+    assert time.monotonic() - begin > 1.9  # 200 at once, the rest 100 per second
+
+
+@pytest.mark.parametrize("frame", [b"\x00\x80\x00\x00\x00\x00", b"\x89\x80\x00\x00\x00\x00"])
+def test_endless_fragments_and_pings_close_the_connection(serve, frame):
+    viewer = serve()
+    browser = Browser(viewer)
+    wait_until(lambda: viewer.clients == 1)
+    browser.socket.socket.sendall(b"\x02\x80\x00\x00\x00\x00")  # the start of a message
+    with pytest.raises(OSError):
+        for _ in range(1000):
+            browser.socket.socket.sendall(1000 * frame)
+    wait_until(lambda: viewer.clients == 0)
+
+
 def test_idle_connections_do_not_block_browsers(serve):
     viewer = serve()
     host, port = place(viewer).split(":")
@@ -159,6 +182,35 @@ def test_idle_connections_do_not_block_browsers(serve):
         user.receive_until(lambda: user.shows("hello"))
         for client in idle:
             client.close()
+
+
+@pytest.mark.parametrize("token", ["", "secret"])
+def test_idle_websockets_do_not_block_browsers(serve, token):
+    viewer = serve(token=token)
+    host, port = place(viewer).split(":")
+    with closing(Browser(viewer)) as user:
+        wait_until(lambda: viewer.clients == 1)
+        idle = [websocket(host, port, f"/?token={token}") for _ in range(MAX_CONNECTIONS + 20)]
+        begin = time.monotonic()
+        with closing(Browser(viewer)) as other:
+            wait_until(lambda: viewer.clients == 2)
+            viewer.notify("hello")
+            for browser in (user, other):
+                browser.receive_until(lambda browser=browser: browser.shows("hello"))
+        assert time.monotonic() - begin < 20.0  # websockets closes idle ones only after 40 s
+        for client in idle:
+            client.close()
+
+
+def websocket(host, port, path="/"):
+    """Return a socket that has sent the request for a websocket."""
+    client = socket.create_connection((host, int(port)))
+    client.sendall(
+        f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {'A' * 22}==\r\n"
+        f"Sec-WebSocket-Protocol: {PROTOCOL}\r\n\r\n".encode()
+    )
+    return client
 
 
 def stalled_client(viewer):
@@ -187,6 +239,13 @@ def test_stalled_browser_does_not_delay_shutdown(serve):
         begin = time.monotonic()
         viewer.close()
         assert time.monotonic() - begin < GRACE + 2.5  # GRACE + 0.05 on a busy machine
+
+
+def test_stalled_browser_is_disconnected(serve, monkeypatch):
+    monkeypatch.setattr("tactile_sim.view.server.STALL", 1.0)
+    viewer = serve()
+    with closing(stalled_client(viewer)):
+        wait_until(lambda: viewer.clients == 0)
 
 
 def updates(label, *values):
