@@ -163,7 +163,9 @@ COMMANDS = {
 """Module of `tactile_sim.commands` that defines each subcommand."""
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable that the shell sets to request completions."""
-REMEDY = "this command needs the extra full: python -m pip install 'tactile_sim[full]'"
+FULL = frozenset("argcomplete collada matplotlib mcap msgspec rosbags viser websockets zstandard".split())
+"""Modules of the packages in requirements/full.txt."""
+REMEDY = "; this command needs the extra full: python -m pip install 'tactile_sim[full]'"
 EXAMPLES = """\
 CONFIG is the path of a YAML file or the name of a shipped configuration:
 {names}.
@@ -200,7 +202,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("tactile_sim"):
             raise
-        print(f"tactile_sim: error: the package {error.name} is not installed; {REMEDY}", file=sys.stderr)
+        package = error.name.partition(".")[0]
+        remedy = REMEDY if package in FULL else ""
+        print(f"tactile_sim: error: the package {package} is not installed{remedy}", file=sys.stderr)
         return 2
     except signals.Stopped as stopped:
         return stopped.exit_code
