@@ -17,7 +17,7 @@ from tactile_sim import presets
 from tactile_sim.common.errors import ConfigError, ErrorList, suggest
 from tactile_sim.common.files import of_address, shipped_file
 from tactile_sim.common.frames import to_wxyz
-from tactile_sim.common.names import Names, match, topic_token
+from tactile_sim.common.names import Names, is_pattern, match, topic_token
 from tactile_sim.common.schema import checks
 from tactile_sim.config.settings import FeelerSettings, PadSettings, Settings
 from tactile_sim.engines.registry import engine_plugin
@@ -102,14 +102,9 @@ def match_scales(
         where: Prefix for error messages (file and key).
     """
     can_feel = _feeling(model, names)
-    for entry in scales:
-        matched = [body for body in names.bodies[1:] if fnmatch.fnmatchcase(body, entry)]
-        if (
-            matched
-            and scales[entry] is not None
-            and entry not in names.bodies
-            and not set(matched) & set(can_feel)
-        ):
+    for entry in (entry for entry in scales if is_pattern(entry) and entry not in names.bodies):
+        matched = fnmatch.filter(names.bodies[1:], entry)
+        if matched and scales[entry] is not None and not set(matched) & set(can_feel):
             raise ConfigError(
                 f"{where}.{entry}: none of the bodies that match ({len(matched)}) has a geom that collides,"
                 " which skin requires; set contype and conaffinity of their geoms in the scene"
