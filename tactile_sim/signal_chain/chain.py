@@ -61,7 +61,7 @@ class SignalChain:
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
         """(pads,) whether each pad of the skin has stages."""
-        self._skin = Taxels(skin.positions, skin.normals, skin.neighbours)
+        self._skin = Taxels(skin.positions, skin.normals, skin.neighbors)
         self._groups = make_groups(skin.pads, self._skin, chosen, where)
         self._marks = any(stage.marks for stage in self._groups)
         self._keeps = any(

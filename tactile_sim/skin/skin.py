@@ -154,7 +154,7 @@ class Skin(Taxels):
         patches["modulus"], patches["thickness"] = self.patch_stiffness, self.patch_thickness
         self.quadrature, self.solids = quadrature(self), solids(model)
         self.native = _core.Skin(
-            self.surface_positions, self.normals, self.axes, self.extents, *self.neighbours,
+            self.surface_positions, self.normals, self.axes, self.extents, *self.neighbors,
             self.along_surface, patches, self.patch_bodies, self._geoms, self._slot, len(self.body_ids),
             self.quadrature, self.solids,
         )  # fmt: skip
@@ -299,7 +299,7 @@ class Skin(Taxels):
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
         faces away from it. With `elastic_foundation`, all contacts with another body are tested
-        together at their centre.
+        together at their center.
 
         Raises:
             ConfigError: The name of the response function is unknown.
