@@ -1,6 +1,6 @@
 """MIMo's touch classes on top of `tactile_sim.skin`, as a replacement for ``mimoTouch.touch``.
 
-As in MIMo, taxels are called sensors here. docs/mimo.md lists and explains the differences from MIMo. Plots
+Taxels are called sensors here, the name that MIMo uses. docs/mimo.md lists the differences from MIMo. Plots
 import matplotlib when they are called.
 """
 

@@ -68,11 +68,7 @@ def sensors(simulation: Simulation, layout: Path) -> str:
 
 
 def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
-    """Return the arrays and texts of a skin's file by name.
-
-    Raises:
-        ConfigError: As in `export`.
-    """
+    """Return the arrays and texts of a skin's file by name. `export` lists the errors."""
     skin, model, functions = simulation.skin, simulation.engine.model, simulation.functions
     if simulation.flex_pads:
         on_flexes = ", ".join(pad.name for pad in skin.pads if pad.flex >= 0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
 """Function that maps a skin and m loads to the shares of taxels, or to replacement loads and their shares."""
 
-# As in core/include/tactile/skin.h; DISTANCES finds the distances of taxels instead of weights.
+# The same as in core/include/tactile/skin.h; DISTANCES finds the distances of taxels instead of weights.
 DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
