@@ -242,6 +242,9 @@ void bind_batch(nb::module_& m) {
             const auto [ids, count] = ids_of(self, envs);
             require(keyframes.shape(0) == static_cast<size_t>(envs ? count : self.count()),
                     "keyframes must have an entry for each environment");
+            require(within(tactile::Range<const int32_t>{keyframes.data(), keyframes.size()}, -1,
+                           self.model().nkey),
+                    "keyframes must be -1 or indices of keyframes");
             nb::gil_scoped_release release;
             return self.reset(ids, count, keyframes.data());
           },
