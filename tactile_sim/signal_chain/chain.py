@@ -70,6 +70,8 @@ class SignalChain:
         self._inert = len(self._groups) == 1 and not self._groups[Tare].bodies
         """Whether there is no stage, except for the tare after `tare`."""
         self._timestep, self._seed, self._episode = timestep, seed, 0
+        self.changes = 0
+        """Number of changes of what `native` returns."""
         self._zero: np.ndarray | None
         self.forget(frame)
 
@@ -120,6 +122,23 @@ class SignalChain:
                     group.switch(pad, switches[stage.key()])
         if self._program is not None:
             self._program.read_switches()
+
+    def native(self, channels: int) -> tuple[Any, Any, bool, bool] | None:
+        """Return what a step in native code needs to run the stages, or None if that is not possible.
+
+        Args:
+            channels: Number of channels of the readings.
+
+        Returns:
+            The native program and workspace (None if `idle`), whether it has memory, and whether readings
+            can be invalid.
+        """
+        if self.idle:
+            return None, None, False, False
+        program = self._prepare(channels)
+        if program.has_own_stages or program.waits_for_tare:
+            return None
+        return program.native, self._workspace.native, program.has_memory, self._marks
 
     @property
     def has_memory(self) -> bool:
@@ -202,6 +221,7 @@ class SignalChain:
     @zero.setter
     def zero(self, values: np.ndarray | None) -> None:
         self._zero = values
+        self.changes += 1
         if values is not None:
             self._prepare(values.shape[1]).tare(_ALONE, values[None])
         elif self._program is not None:
@@ -233,6 +253,7 @@ class SignalChain:
         """
         self._axes = normal_axes(self._skin.normals, frame)
         self._program: Program | None = None
+        self.changes += 1
         self._workspace = self.workspace(0)
         self._zero = None
 
@@ -266,4 +287,5 @@ class SignalChain:
         output = program.read(self._workspace, step, truth, keep and program.has_memory, until)
         if waits and program.tared(0):
             self._zero = program.zero(0)
+            self.changes += 1
         return output

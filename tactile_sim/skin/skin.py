@@ -53,7 +53,7 @@ class Reader:
         self._skin, self._touch, self._response, self._dtype = skin, touch, response, dtype
         self._shape = len(skin.positions), touch.channels
         if quantity is not None and law is not None:
-            self._function = skin._function(touch, quantity, law)
+            self.function = skin._function(touch, quantity, law)
 
     def __call__(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
         """Return the readings (n, channels) due to contacts, without checking the arguments.
@@ -67,7 +67,7 @@ class Reader:
             loads = self._skin.loads(contacts, positions, rotations)
             return self._skin.readings_from_loads(loads, self._touch, self._response, self._dtype.type)
         out: np.ndarray = np.zeros(self._shape, self._dtype)
-        self._skin.native.read(self._function, contacts.values, contacts.ids, positions, rotations, out)
+        self._skin.native.read(self.function, contacts.values, contacts.ids, positions, rotations, out)
         return out
 
     def from_data(self, model: int, data: int) -> np.ndarray:
@@ -78,7 +78,7 @@ class Reader:
             data: Address of its data.
         """
         out: np.ndarray = np.zeros(self._shape, self._dtype)
-        self._skin.native.read_data(self._function, model, data, out)
+        self._skin.native.read_data(self.function, model, data, out)
         return out
 
 

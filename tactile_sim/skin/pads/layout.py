@@ -47,6 +47,12 @@ class Layout:
         """Return the layout rotated by ``rotation`` (3, 3) and then translated by ``position`` (3,) [m]."""
         return replace(self, positions=self.positions @ rotation.T + position, axes=self.axes @ rotation.T)
 
+    def mirrored(self) -> Layout:
+        """Return the layout mirrored along x. The second tangents and normals are mirrored, too."""
+        axes = self.axes * [-1.0, 1.0, 1.0]
+        axes[:, 0] *= -1.0
+        return replace(self, positions=self.positions * [-1.0, 1.0, 1.0], axes=axes)
+
     def triangles(self) -> np.ndarray:
         """Return two triangles (t, 3), wound outward, for each grid cell with taxels at all four corners."""
         if len(self.rows) == 0:
@@ -141,6 +147,18 @@ def default_tangents(normals: np.ndarray) -> np.ndarray:
     wanted = np.where((np.abs(normals[:, 0]) > 0.95)[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
     x = wanted - np.einsum("ni,ni->n", wanted, normals)[:, None] * normals
     return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def facing(normal: np.ndarray, turn: float = 0.0) -> np.ndarray:
+    """Return the rotation (3, 3) of a pad from its outward normal (3,) and the angle about it [degrees].
+
+    Without a turn, the x axis is the default tangent.
+    """
+    z = normal / np.linalg.norm(normal)
+    x = default_tangents(z[None])[0]
+    y, angle = np.cross(z, x), np.radians(turn)
+    x = np.cos(angle) * x + np.sin(angle) * y
+    return np.stack([x, np.cross(z, x), z], axis=1)
 
 
 def spacing_of(positions: np.ndarray) -> float:
