@@ -443,6 +443,10 @@ class Physics:
     def step(self, n: int) -> None:
         """Advance n time steps."""
 
+    @property
+    def time(self) -> float:
+        """Time since the last reset [s]."""
+
     def unstable(self) -> bool:
         """Return whether MuJoCo found invalid values since the last reset."""
 

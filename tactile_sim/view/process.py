@@ -62,7 +62,7 @@ class Replica:
         engine = simulation.engine
         engine.set_state(record["state"])
         simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
-        simulation.hands.press = _press(record)
+        simulation.interaction.hands.press = _press(record)
         self._update_settings(record)
         snapshot = simulation.snapshot()
         if not record["has_readings"]:

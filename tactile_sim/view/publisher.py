@@ -204,7 +204,7 @@ class ViewPublisher:
             return
         simulation = self._simulation
         present = simulation.step_count, self._runner.paused, self._runner.fault
-        new_readings = simulation.published_readings is not self._readings
+        new_readings = simulation.published[0] is not self._readings
         if new_readings or simulation.settings is not self._settings or present != self._written:
             # The loop polls at irregular times; a late frame does not delay the next one.
             self._due = max(self._due, now - INTERVAL / 2.0) + INTERVAL
@@ -215,13 +215,13 @@ class ViewPublisher:
         simulation = self._simulation
         if not fault:
             simulation.engine.get_state(self._state)
-        self._readings = simulation.published_readings
+        self._readings, valid = simulation.published
         changed: dict[str, Any] = {}
         if simulation.has_memory and self._readings is not None:
-            changed |= {"readings": self._readings, "valid": simulation.published_valid}
+            changed |= {"readings": self._readings, "valid": valid}
         elif (zero := simulation.signal_chain.zero) is not None and zero is not self._zero:
             self._zero = changed["zero"] = zero
-        if press := simulation.hands.press:
+        if press := simulation.interaction.hands.press:
             changed |= {"press_body": press.body, "press_geom": press.geom, "press_point": press.point}
         if (settings := simulation.settings) is not self._settings:
             self._settings = settings
@@ -241,7 +241,7 @@ class ViewPublisher:
             fault=(fault or "").encode(),
             state=self._state,
             press_force=press.force if press else 0.0,
-            pull_force=simulation.hands.pull_force,
+            pull_force=simulation.interaction.hands.pull_force,
             step=step,
             taken=simulation.steps_since_reset,
         )

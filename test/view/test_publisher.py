@@ -73,7 +73,7 @@ def test_readings_of_stateful_stages_are_published_also_after_a_reset(running):
     wait_until(lambda: view.runner.simulation.time > 1.0)
     call(view, lambda: view.runner.pause(True))
     wait_until(lambda: view.latest().paused)
-    published = view.runner.simulation.published_readings
+    published = view.runner.simulation.published[0]
     assert view.latest().readings == pytest.approx(np.linalg.norm(published, axis=1))
     assert published.any()
     view.request("reset")
