@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from support.chromium import CHROMIUM, HEIGHT, LIGHT, SOFTWARE, WIDTH
+from support.chromium import BLIND, CHROMIUM, HEIGHT, LIGHT, SCALE, SOFTWARE, WIDTH
 from support.chromium import PATIENCE as PAGE_PATIENCE
 from support.domain import own_domain
 from support.published_view import SCENE, FakeProcess, Output
@@ -145,12 +145,11 @@ def visits(browser):
     def visits():
         pages = []
 
-        def visit(address, size=(WIDTH, HEIGHT), scale=1.0):
+        def visit(address, size=(WIDTH, HEIGHT), drawn=False):
             viewport = {"width": size[0], "height": size[1]}
-            page = browser.new_page(viewport=viewport, device_scale_factor=scale)
+            page = browser.new_page(viewport=viewport, device_scale_factor=SCALE)
             pages.append(page)
-            if address.startswith("http"):  # replays take more processor time with it
-                page.add_init_script(LIGHT)
+            page.add_init_script(LIGHT if drawn else BLIND)
             page.set_default_timeout(PAGE_PATIENCE)
             page.goto(address)
             # hides the notification about software rendering
@@ -166,9 +165,6 @@ def visits(browser):
 
 @pytest.fixture
 def visit(visits):
-    """Return a function that opens a page in Chromium.
-
-    A page with a small scale costs less processor time; its screenshots are small, too.
-    """
+    """Return a function that opens a page in Chromium. It draws the scene only if a test asks for it."""
     with visits() as visit:
         yield visit

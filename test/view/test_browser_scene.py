@@ -66,7 +66,7 @@ def skin_view(viewers, visits):
     with viewers() as open_view, visits() as visit:
         viewer = open_view(scene, recorder)
         viewer.show(paused_frame(0.0, readings=0.001 * np.arange(count)))
-        page = visit(viewer.url)
+        page = visit(viewer.url, drawn=True)
         yield viewer, recorder.requests, page, wait_for_camera(viewer)
 
 
@@ -188,11 +188,14 @@ def test_camera_buttons_look_from_the_top_at_the_contacts_and_follow(skin_view):
     until(lambda: np.allclose(client.camera.look_at, [0.23, -0.1, -0.05], atol=1e-3))
 
 
-PLACE = """(name) => {
+PLACES = """(names) => names.map((name) => {
   const node = window.__viserMutable?.nodeRefFromName[`/${name}`];
   return node && node.children.length ? node.position.toArray() : null;
-}"""
-"""Script that returns the position of a body that is drawn, and null for other names."""
+})"""
+"""Script that returns the position of each body, null if it is not drawn.
+
+It asks for all bodies at once, because each question may wait for a frame, for seconds on a busy machine.
+"""
 
 COLORS = """(name) => {
   const nodes = window.__viserMutable?.nodeRefFromName;
@@ -212,25 +215,30 @@ def finger():
 def test_markers_appear_and_disappear_in_an_open_view(finger, visit, capfd):
     view, url = finger._view, finger._view.url
     page = visit(url)
+
+    def places(names):
+        return page.evaluate(PLACES, names)
+
     page.get_by_label("transparent").check()
     page.evaluate("window.loadedOnce = true")
-    until(lambda: page.evaluate(PLACE, "finger_tip_link"))
+    until(lambda: all(places(["finger_tip_link"])))
     markers = [Marker(3) for _ in range(3)]
     assert finger._view is view  # not restarted, which takes seconds
-    names = [name for marker in markers for name in marker.names]
-    until(lambda: all(page.evaluate(PLACE, name) for name in names))
+    gone, *_, moved = (marker.names for marker in markers)
+    kept = [name for marker in markers[1:] for name in marker.names]
+    until(lambda: all(places(gone + kept)))
     colors = page.evaluate(COLORS, "finger_tip_link")
     assert colors == [*NO_CONTACT] * (len(colors) // 3)  # not gray, the color of invalid readings
-    markers[-1].set_state([(0.1, 0.0, 0.05 * k) for k in range(3)])
+    targets = [[0.1, 0.0, 0.05 * k] for k in range(3)]
+    markers[-1].set_state(targets)
     finger.append_desired_action(finger.Action())
-    for k, name in enumerate(markers[-1].names):
-        until(lambda k=k, name=name: page.evaluate(PLACE, name) == pytest.approx([0.1, 0.0, 0.05 * k]))
+    until(lambda: np.allclose(places(moved), targets))
     del markers[0]
     gc.collect()
     finger.append_desired_action(finger.Action())
-    until(lambda: not any(page.evaluate(PLACE, name) for name in names[:3]))
-    assert all(page.evaluate(PLACE, name) for name in names[3:])
-    until(lambda: page.evaluate(PLACE, markers[-1].names[2]) == pytest.approx([0.1, 0.0, 0.1]))
+    until(lambda: not any(places(gone)))
+    assert all(places(kept))
+    until(lambda: np.allclose(places(moved), targets))
     assert page.evaluate("window.loadedOnce") and page.get_by_label("transparent").is_checked()
     assert page.get_by_role("status").is_hidden()  # the connection was never lost
     assert finger._view.url == url and "web view" not in capfd.readouterr().out.partition(url)[2]
