@@ -68,9 +68,9 @@ def peak(
         ax.set_axis_off()
     for ax, part in zip(axes, shown, strict=False):
         own = readings[part.taxels]
-        what = (
-            f"{np.count_nonzero(own)} of {len(own)} covered" if feelers else f"sum {own.sum():.3g} {touch.unit}"
-        )
+        what = f"sum {own.sum():.3g} {touch.unit}"
+        if feelers:
+            what = f"{np.count_nonzero(own)} of {len(own)} covered"
         ax.set_title(f"{part.name}: {what}", fontsize=10)
         _draw(ax, skin, part, readings, norm, covered)
     label = "covered share" if feelers else f"{style.words(touch.quantity)} per taxel [{touch.unit}]"

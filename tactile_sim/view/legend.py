@@ -6,7 +6,6 @@ import json
 from html import escape
 from typing import Any
 
-import numpy as np
 from viser import GuiApi
 
 from tactile_sim.figures.colors import (
@@ -14,8 +13,8 @@ from tactile_sim.figures.colors import (
     FRICTION,
     NET_FORCE,
     NORMAL_FORCE,
+    bar_colors,
     full_scale,
-    level_colors,
     number,
     prefixed,
 )
@@ -87,8 +86,7 @@ def legend(
         net: Whether to list the arrows of net forces.
         channel: Id of the input that makes the scale logarithmic.
     """
-    chosen = level_colors(np.linspace(0.01, 1.0, STOPS))
-    colors = [f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist()]
+    colors = [f"rgb({red} {green} {blue})" for red, green, blue in bar_colors(STOPS, logarithmic).tolist()]
     if logarithmic:
         shares = [10.0 ** (k - DECADES) for k in range(round(DECADES))]
     else:
