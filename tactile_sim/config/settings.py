@@ -682,6 +682,11 @@ class WebSettings:
     note: str = parameter(
         Text(), "text that the view shows until time advances, such as what it waits for", ""
     )
+    repeat: float = parameter(
+        DURATION,
+        "time after which `tactile_sim view` resets the scene, until a user requests anything [s]; 0: never",
+        0.0,
+    )
 
 
 @dataclass(frozen=True)

@@ -235,7 +235,7 @@ def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: 
             shared.close()
             shared, builder = SharedFrame(scene, memory_file), FrameBuilder(scene, None, None, viewer.scale)
             viewer.set_bodies(scene)
-        shared.clients = viewer.clients
+        shared.clients, shared.drawn = viewer.clients, viewer.drawn
         if "notice" in message:
             viewer.notify(message["notice"])
         if "recording" in message:

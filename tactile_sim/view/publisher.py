@@ -30,6 +30,8 @@ from tactile_sim.view.shared_frame import SharedFrame
 
 INTERVAL = 0.04
 """Shortest wall time between two frames while the simulation runs [s]."""
+FIRST_DRAWN = 15.0
+"""Longest wall time for which physics waits until a browser has drawn the first frame [s]."""
 START_TIMEOUT = 180.0
 """Wall time within which the process must start [s]."""
 
@@ -172,6 +174,10 @@ class ViewPublisher:
         """Readings that the tare subtracted at the last frame."""
         self._settings: Settings | None = None
         """Settings at the last frame."""
+        self._waits_until: float | None = None
+        """Wall time until which physics waits for the first drawn frame [s], or None if it does not wait."""
+        self._repeat = 0.0
+        """Simulation time after which the scene is reset [s]; 0 once a user has requested anything."""
 
     @staticmethod
     def open(simulation: Simulation, endpoint: Endpoint, folder: Path | None = None) -> ViewPublisher:
@@ -185,9 +191,22 @@ class ViewPublisher:
         scene = replace(scene, output_folder=str(folder.absolute()) if folder else "")
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 
-    def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
-        """Start publishing the simulation and handling requests. Call this before the loop starts."""
+    def serve(
+        self, runner: Runner, on_lost: Callable[[str], None] | None = None, presents: bool = False
+    ) -> None:
+        """Start publishing the simulation and handling requests. Call this before the loop starts.
+
+        Args:
+            runner: Loop of the simulation.
+            on_lost: Called with the reason if the view's process ends.
+            presents: Whether the simulation exists for the view only. Then physics waits until a browser has
+                drawn the first frame, and the scene is reset as ``web.repeat`` says.
+        """
         self._runner = runner
+        if presents:
+            self._repeat = self._simulation.settings.web.repeat
+        if presents and not runner.paused:
+            runner.paused, self._waits_until = True, time.monotonic() + FIRST_DRAWN
         self._simulation.engine.get_state(self._state)
         self._process.listen(self._on_request, on_lost or self._warn)
         runner.watch = self.poll
@@ -200,9 +219,15 @@ class ViewPublisher:
 
     def poll(self) -> None:
         """Write a frame if a browser is connected, the frame has changed and `INTERVAL` has passed."""
-        if not self._shared.clients or (now := time.monotonic()) < self._due:
+        now = time.monotonic()
+        if self._waits_until and (self._shared.drawn or now > self._waits_until):
+            self._waits_until = None
+            self._runner.pause(False)
+        if not self._shared.clients or now < self._due:
             return
         simulation = self._simulation
+        if 0.0 < self._repeat <= simulation.steps_since_reset * simulation.engine.timestep:
+            self._runner.ask("reset")
         present = simulation.step_count, self._runner.paused, self._runner.fault
         new_readings = simulation.published[0] is not self._readings
         if new_readings or simulation.settings is not self._settings or present != self._written:
@@ -249,6 +274,8 @@ class ViewPublisher:
     # -- in the thread that receives requests ----------------------------------------------------------------
 
     def _on_request(self, request: str, arguments: list[Any]) -> None:
+        if request != "set_view":  # it does not come from a user
+            self._repeat = 0.0
         self._runner.ask(request, *arguments).add_done_callback(lambda done: self._answer(request, done))
 
     def _answer(self, request: str, future: Future) -> None:

@@ -97,7 +97,7 @@ def running(tmp_path):
     """Return a function that runs a simulation with these parameters and returns its view."""
     started = []
 
-    def start(**parameters):
+    def start(presents=False, **parameters):
         (tmp_path / "scene.xml").write_text(SCENE)
         mapping = {"scene": "scene.xml", "skin": {"scales": {"box": 0.05}}, **parameters}
         simulation = Simulation(config.from_mapping(mapping, tmp_path, "test"))
@@ -105,7 +105,7 @@ def running(tmp_path):
         publisher = ViewPublisher(simulation, view)
         view.output = Output()
         view.runner = runner = Runner(simulation, view.output)
-        publisher.serve(runner)
+        publisher.serve(runner, presents=presents)
         thread = threading.Thread(target=runner.run, daemon=True)
         started.append((runner, thread))
         thread.start()

@@ -116,7 +116,7 @@ def test_tabs_report_an_outage(outage):
 def only_taxels(page):
     """Make the bodies transparent, so that only the taxels are visible."""
     page.get_by_label("transparent").check()
-    unfold(page, "Layers")
+    unfold(page, "Look")
     for layer in ("force arrows", "contact points"):
         page.get_by_label(layer).uncheck()
     if page.get_by_label("feelers").is_visible():
@@ -276,15 +276,16 @@ def test_page_is_loading_until_the_first_frame(box_view, visit):
     page = visit(viewer.url)
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
-    word = page.get_by_text("loading", exact=True)
-    word.wait_for()
-    page.get_by_text("waiting for data").wait_for()  # the panel is there, but no frame
-    assert word.is_visible()
+    cover = page.locator("#loading")
+    assert viewer.content.title in cover.inner_text() and viewer.content.title in page.title()
+    cover.get_by_text("starting physics").wait_for()  # all meshes are there, but no frame
+    assert cover.is_visible() and not viewer.drawn
     viewer.show(paused_frame(0.0))
-    word.wait_for(state="detached")
+    cover.wait_for(state="detached")
+    until(lambda: viewer.drawn)
     other = visit(viewer.url)
-    other.get_by_text("0.000 s").wait_for()
-    other.get_by_text("loading", exact=True).wait_for(state="detached")
+    other.locator("#loading").wait_for(state="detached")
+    assert active_pixels(screenshot(other, "opened")) == 0
     assert errors == []
 
 
