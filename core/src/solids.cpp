@@ -69,13 +69,23 @@ TACTILE_WIDE void reduce_to_plane(const Vec3& up, const Placed& placed, const Co
   });
 }
 
+// The gap to a ball where its surface is steeper than 45 degrees, or beside it: the gap to the cone that touches the ball
+// there. A soft surface does not follow the steep flank of a small ball, and points beside the ball are not missed.
+// `height` is that of the point above the center, and `square` the square of its distance from the vertical line.
+inline __attribute__((always_inline)) void over_cone(const Lanes& height, const Lanes& square, double radius,
+                                                     Lanes& gap) {
+  square_root(gap, square);
+  gap += height - std::sqrt(2.0) * radius;
+}
+
 TACTILE_WIDE void reduce_to_sphere(const Vec3& up, double radius, const Placed& placed, const Columns& points) {
   reduce(placed, points, [&](const Lanes& x, const Lanes& y, const Lanes& z, Lanes& here) __attribute__((always_inline)) {
-    const Lanes height = up.x * x + up.y * y + up.z * z;
-    const Lanes root = radius * radius - (x * x + y * y + z * z - height * height);
-    Lanes half;
-    square_root(half, root);
-    here = (root >= 0.0) & (height + half >= 0.0) ? height - half : Lanes{} + kInfinity;
+    const Lanes height = up.x * x + up.y * y + up.z * z, square = x * x + y * y + z * z - height * height;
+    Lanes half, cone;
+    square_root(half, radius * radius - square);
+    here = height + half >= 0.0 ? height - half : Lanes{} + kInfinity;
+    over_cone(height, square, radius, cone);
+    here = square > 0.5 * radius * radius ? cone : here;
   });
 }
 
@@ -130,6 +140,17 @@ TACTILE_WIDE void reduce_to_capsule(const Vec3& up, double radius, double length
       first = near < first ? near : first, last = far > last ? far : last;
     }
     here = last >= 0.0 ? first : none;
+    // Beside the capsule, the ball around any point of its axis may be the next one.
+    const Lanes nearest = z - middle * up.z * inverse, square = x * x + y * y;
+    Lanes cone = none, beside = none;
+    for (const Lanes& at : {nearest, Lanes{} - length, Lanes{} + length}) {
+      const Lanes t = at < -length ? Lanes{} - length : at > length ? Lanes{} + length : at;
+      const Lanes height = middle + (z - t) * up.z, apart = square + (z - t) * (z - t) - height * height;
+      Lanes gap;
+      over_cone(height, apart, radius, gap);
+      cone = gap < cone ? gap : cone, beside = apart < beside ? apart : beside;
+    }
+    here = beside > 0.5 * radius * radius ? cone : here;
   });
 }
 
