@@ -108,7 +108,7 @@ def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
     low, high = batch.simulation.engine.model.actuator_ctrlrange.T
     rounds = max(3, WORK // (SUBSTEPS * count))
     parts: dict[str, Callable[[], object]] = {
-        "physics": lambda: batch.worlds.step(SUBSTEPS),
+        "physics": lambda: batch.worlds.advance(SUBSTEPS),
         "contacts": lambda: batch.worlds.record(),
         "observe": lambda: batch.observe().readings,
         "reduced": lambda: batch.observe(reduce="sum").readings,

@@ -25,13 +25,12 @@ from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import config
-from tactile_sim.drawing.force_scale import taxel_scale
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
+from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.simulation import Simulation
-from tactile_sim.view.process.publisher import ViewPublisher
-from tactile_sim.view.web.address import Endpoint
-from tactile_sim.view.web.scene_script import DOTS_NODE
+from tactile_sim.simulation.runner import Output, Runner
+from tactile_sim.view.address import Endpoint
+from tactile_sim.view.publisher import ViewPublisher
+from tactile_sim.view.skin_layer import DOTS_NODE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ("--no-sandbox", "--headless=new", "--use-angle=swiftshader", "--ignore-gpu-blocklist")
@@ -59,7 +58,7 @@ class Browser:
         print(seconds, file=self._process.stdin, flush=True)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of colour updates of each taxel cloud in that duration."""
+        """Return the number of color updates of each taxel cloud in that duration."""
         return json.loads(self._process.stdout.readline())
 
     def close(self) -> None:
@@ -113,7 +112,7 @@ def physics(console: Console) -> None:
     """Compare the cost of steps without a view, with a view, and with a view open in a browser."""
     simulation = Simulation(config.load("infant"))
     view = ViewPublisher.open(simulation, Endpoint(port=0))
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
     watches = (runner.watch, view.poll)  # without and with the view
     view.serve(runner)
     cpu_of_steps(runner, view.poll)
@@ -148,7 +147,7 @@ def updates(console: Console) -> None:
     skin = dataclasses.replace(settings.skin, scales=scales, sensor=noise)
     simulation = Simulation(dataclasses.replace(settings, skin=skin))
     view = ViewPublisher.open(simulation, Endpoint(port=0))
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
     view.serve(runner)
     thread = threading.Thread(target=runner.run)
     thread.start()
@@ -164,7 +163,7 @@ def updates(console: Console) -> None:
     verdict = "" if min(rates) >= 20.0 else ", [red]20 wanted: missed"
     console.print(
         f"{len(simulation.skin.positions)} changing taxels, {factor:.2f} × real time: the browser received "
-        f"the colours of each of {len(rates)} bodies at {min(rates):.1f} Hz or more{verdict}"
+        f"the colors of each of {len(rates)} bodies at {min(rates):.1f} Hz or more{verdict}"
     )
 
 

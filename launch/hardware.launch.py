@@ -9,7 +9,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch_ros.actions import Node
 
-from tactile_sim import share
+from tactile_sim.common.files import find_shipped
 
 ARGUMENTS = (
     DeclareLaunchArgument(
@@ -37,7 +37,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the node; launch shuts down when it ends."""
     given = context.launch_configurations
     config = Path(given["config"]).expanduser()
-    files = [config.resolve() if config.is_file() else share.find("config", given["config"])]
+    files = [config.resolve() if config.is_file() else find_shipped("config", given["config"])]
     if given["params_file"]:
         files.append(Path(given["params_file"]).expanduser().resolve())
     return [

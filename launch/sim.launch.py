@@ -11,10 +11,10 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
 from launch_ros.actions import Node
 
-from tactile_sim import ConfigError, SceneError, TactileSimError, share
-from tactile_sim.addresses import of_address
+from tactile_sim import ConfigError, SceneError, TactileSimError
+from tactile_sim.common.files import find_shipped, of_address, similar_file
 from tactile_sim.config import from_mapping, parameter_file
-from tactile_sim.drawing.rviz_display import rviz_display
+from tactile_sim.figures.rviz_display import rviz_display
 
 TOPICS = ("markers", "scene_markers", "skin_markers", "tactile/points")
 BOOL = ("true", "false")
@@ -80,7 +80,7 @@ def parameter_files(given: dict[str, str]) -> list[Path]:
         ConfigError: A file does not exist.
     """
     config = Path(given["config"]).expanduser()
-    files = [config.resolve() if config.is_file() else share.find("config", given["config"])]
+    files = [config.resolve() if config.is_file() else find_shipped("config", given["config"])]
     if given["params_file"]:
         files.append(existing("params_file", given))
     return files
@@ -101,7 +101,7 @@ def existing(name: str, given: dict[str, str]) -> Path:
     """
     path = Path(given[name]).expanduser()
     if not path.is_file():
-        raise ConfigError(f"{name}:={given[name]}: no such file{share.similar_file(path.absolute())}")
+        raise ConfigError(f"{name}:={given[name]}: no such file{similar_file(path.absolute())}")
     return path.resolve()
 
 
@@ -143,7 +143,7 @@ def scene(name: str) -> str:
     if path.is_file():
         return str(path.resolve())
     try:
-        share.find("scenes", name)
+        find_shipped("scenes", name)
     except SceneError as error:
         raise SceneError(f"scene:={name}: no such file {path.absolute()}, and {error}") from None
     return name
@@ -203,7 +203,7 @@ def display(given: dict[str, str], settings: dict[str, object], base: Path) -> t
     try:
         made = rviz_display(from_mapping(settings, base))
     except TactileSimError:
-        return share.find("rviz", "tactile_sim.rviz"), []  # the node reports the error
+        return find_shipped("rviz", "tactile_sim.rviz"), []  # the node reports the error
     with NamedTemporaryFile("w", prefix="tactile_sim_", suffix=".rviz", delete=False) as file:
         file.write(made.text)
     return Path(file.name), made.images

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 # The source tree must not hide the messages that are built into another folder of the same name.
 __path__ = extend_path(__path__, __name__)
 
-from tactile_sim.errors import (  # noqa: E402
+from tactile_sim.common.errors import (
     BagError,
     CommandError,
     ConfigError,
@@ -23,10 +23,10 @@ from tactile_sim.errors import (  # noqa: E402
 if TYPE_CHECKING:
     from tactile_sim import bag, batch, engines, feelers, learning, mimo, ros, trifinger
     from tactile_sim.batch import Batch, Observation
-    from tactile_sim.cli import main
+    from tactile_sim.commands import main
+    from tactile_sim.common.schema import Number
     from tactile_sim.control.linear_policy import LinearPolicy
-    from tactile_sim.drawing.images import tactile_images
-    from tactile_sim.schema import Number
+    from tactile_sim.figures.images import tactile_images
     from tactile_sim.signal_chain import SignalChain, Stage, add_stage, ranged
     from tactile_sim.simulation import Simulation, Snapshot
     from tactile_sim.simulation.export import load_mujoco_plugin
@@ -77,10 +77,10 @@ __all__ = [
 _SOURCES = {
     "Batch": "batch",
     "Observation": "batch",
-    "main": "cli",
+    "main": "commands",
     "LinearPolicy": "control.linear_policy",
-    "tactile_images": "drawing.images",
-    "Number": "schema",
+    "tactile_images": "figures.images",
+    "Number": "common.schema",
     "SignalChain": "signal_chain",
     "Stage": "signal_chain",
     "add_stage": "signal_chain",

@@ -6,6 +6,6 @@ import sys
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # before `main` and its imports
 
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
 
 sys.exit(main())

@@ -19,8 +19,8 @@ from tactile_sim import (
     config,
     engines,
 )
+from tactile_sim.common.errors import PhysicsError
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.errors import PhysicsError
 from tactile_sim.feelers import Feelers, place
 
 SCENE = """

@@ -11,8 +11,8 @@ from support.command_line import commands_without_ros
 from support.errors import raises
 
 from tactile_sim import CommandError
-from tactile_sim.cli import main
-from tactile_sim.environment import require_ros, split_ros_arguments
+from tactile_sim.commands import main
+from tactile_sim.common.processes import require_ros, split_ros_arguments
 
 ROOT = Path(__file__).parent.parent
 
@@ -148,7 +148,7 @@ def test_ctrl_c_during_imports_shows_no_traceback(tmp_path):
 
 
 def test_a_command_does_not_import_others():
-    program = "import sys; from tactile_sim.cli import main; main(['bag', 'info', 'none']);"
+    program = "import sys; from tactile_sim.commands import main; main(['bag', 'info', 'none']);"
     program += "sys.exit('mujoco' in sys.modules)"
     # If other tests in this process have set MUJOCO_GL, MuJoCo is imported to check its value.
     environment = {name: value for name, value in os.environ.items() if name != "MUJOCO_GL"}
@@ -158,7 +158,7 @@ def test_a_command_does_not_import_others():
 
 def test_help_imports_no_heavy_modules():
     heavy = {"numpy", "mujoco", "scipy", "matplotlib", "viser", "rclpy", "tactile_sim.config"}
-    program = "import sys; from tactile_sim.cli import main\n"
+    program = "import sys; from tactile_sim.commands import main\n"
     program += "try: main(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
     environment = {name: value for name, value in os.environ.items() if name != "MUJOCO_GL"}
     done = subprocess.run(

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 SCENE = """<mujoco>
   <asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from tactile_sim.cli import main
-from tactile_sim.errors import LONGEST_MESSAGE, LONGEST_VALUE
+from tactile_sim.commands import main
+from tactile_sim.common.errors import LONGEST_MESSAGE, LONGEST_VALUE
 
 SCENE = """<mujoco>
   <asset>{assets}</asset>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 METRIC = "def metric(episodes, simulation): return 1.0\n"
 CASES = {

@@ -10,8 +10,8 @@ from support.batches import MEMORY, SCENE, SKIN
 from support.errors import raises
 
 import tactile_sim
+from tactile_sim.common.errors import EngineError
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.errors import EngineError
 from tactile_sim.simulation import Simulation, Snapshot
 
 SETTINGS = {

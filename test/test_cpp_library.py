@@ -10,9 +10,9 @@ import pytest
 from support.errors import raises
 
 import tactile_sim
-from tactile_sim.cli import main
+from tactile_sim.commands import main
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.engines.contacts import read_contacts
-from tactile_sim.errors import ConfigError
 from tactile_sim.simulation.export import export
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ import pytest
 from support.batches import SCENE, SKIN, batch_of
 from support.errors import raises
 
-from tactile_sim.errors import CommandError, EngineError
+from tactile_sim.common.errors import CommandError, EngineError
 from tactile_sim.simulation import Simulation
 
 MOTION = {"motion": {"keyframes": ["up", "left"], "period": 0.4}}

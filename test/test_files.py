@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tactile_sim.errors import LONGEST_MESSAGE, LONGEST_VALUE, SceneError, readable
-from tactile_sim.files import check_file, read_file
+from tactile_sim.common.errors import LONGEST_MESSAGE, LONGEST_VALUE, SceneError, readable
+from tactile_sim.common.files import check_file, read_file
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tactile_sim import _core
-from tactile_sim.frames import to_wxyz, to_xyzw
+from tactile_sim.common.frames import to_wxyz, to_xyzw
 
 
 def random_quaternions(n: int, seed: int = 0) -> np.ndarray:

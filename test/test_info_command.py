@@ -5,7 +5,7 @@ import json
 import pytest
 from support.command_line import command_without_ros
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 
 def test_info_without_ros_lists_bodies_and_taxels():

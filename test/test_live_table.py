@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tactile_sim.drawing.force_scale import full_scale
-from tactile_sim.live_table import WINDOW, State, View, forces
+from tactile_sim.figures.colors import full_scale
+from tactile_sim.ros.live_table import WINDOW, State, View, forces
 
 
 def example_state(now: float = 0.0, push: float = 3.0) -> State:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import tactile_sim
+from tactile_sim.common.files import find_shipped
 from tactile_sim.engines.contacts import read_contacts
-from tactile_sim.share import find
 from tactile_sim.simulation.export import export
 
 SCENE = """<mujoco>{}<worldbody><geom type="plane" size="2 2 .1"/>
@@ -24,7 +24,7 @@ def test_sensors_equal_the_readings_of_the_skin(config, tmp_path):
     simulation = tactile_sim.load(config)
     export(simulation, tmp_path)
     scene = tmp_path / "scene.xml"
-    shipped = find("scenes", f"{config}.xml")
+    shipped = find_shipped("scenes", f"{config}.xml")
     scene.write_text(f'<mujoco><include file="{shipped}"/><include file="skin.xml"/></mujoco>')
     model = mujoco.MjModel.from_xml_path(str(scene))
     data, skin = mujoco.MjData(model), simulation.skin

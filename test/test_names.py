@@ -7,8 +7,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import SceneError
-from tactile_sim.actuators import control_spans, count_actuators, first_outputs
-from tactile_sim.names import Names, topic_token
+from tactile_sim.common.names import Names, control_spans, count_actuators, first_outputs, topic_token
 
 NAMES = Names(
     mujoco.MjModel.from_xml_string(

@@ -61,13 +61,27 @@ def installed(tmp_path_factory, source_distribution):
     wheel = next(folder.glob("tactile_sim-*.whl"))
     run([*pip, "--python", str(venv / "bin/python"), "install", "--no-deps", "--no-index", str(wheel)])
 
+    add(venv, "core.txt")
+    return venv
+
+
+@pytest.fixture(scope="module")
+def installed_full(installed, tmp_path_factory):
+    """Return the same environment with the extra ``full``."""
+    venv = tmp_path_factory.mktemp("full") / "venv"
+    shutil.copytree(installed, venv, symlinks=True)
+    add(venv, "full.txt")
+    return venv
+
+
+def add(venv, name):
+    """Link the packages in a requirements file, and all that they need, into a virtual environment."""
     site = next(venv.glob("lib/python3*/site-packages"))
-    for dist in closure(lines(REQUIREMENTS / "core.txt")):
+    for dist in closure(lines(REQUIREMENTS / name)):
         for top in top_level(dist):
             link = site / top
             if not link.exists():
                 link.symlink_to(Path(dist.locate_file(top)))
-    return venv
 
 
 def run(command, **options):
@@ -90,6 +104,17 @@ def test_installed_command_finds_shipped_scenes(installed, tmp_path):
     assert "cube" in result.stdout
 
 
+@pytest.mark.parametrize("command", [["view", "touch_cube"], ["plot", "bag"], ["bag", "info", "bag"]])
+def test_installed_command_names_the_extra_that_it_needs(installed, command, tmp_path):
+    (tmp_path / "bag").mkdir()
+    (tmp_path / "bag" / "bag_0.mcap").write_bytes(b"")
+    result = run([installed / "bin/tactile_sim", *command], cwd=tmp_path)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert "not installed" in result.stderr.splitlines()[-1]
+    assert "pip install" in result.stderr.splitlines()[-1]
+
+
 def test_installed_command_reports_missing_ros(installed, tmp_path):
     result = run([installed / "bin/tactile_sim", "run", "touch_cube"], cwd=tmp_path)
     assert result.returncode == 2
@@ -98,10 +123,10 @@ def test_installed_command_reports_missing_ros(installed, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["export", "plot"])
-def test_installed_command_reads_a_bag(installed, command, fall, tmp_path):
+def test_installed_command_reads_a_bag(installed_full, command, fall, tmp_path):
     actions = {"export": ["bag", "export", fall, "-o", tmp_path / "out.npz"]}
     actions["plot"] = ["plot", fall, "forces", "-o", tmp_path]
-    result = run([installed / "bin/tactile_sim", *actions[command]], cwd=tmp_path)
+    result = run([installed_full / "bin/python", "-m", "tactile_sim", *actions[command]], cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert list(tmp_path.iterdir()) == [tmp_path / {"export": "out.npz", "plot": "forces.png"}[command]]
 
@@ -115,7 +140,7 @@ class Absent:
         if name == "rosbags":
             raise ModuleNotFoundError(name=name)
 sys.meta_path.insert(0, Absent)
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 sys.exit(main())
 """
     result = subprocess.run(
@@ -127,7 +152,7 @@ sys.exit(main())
     assert "rosbags" in line and "pip install rosbags" in line
 
 
-def test_all_other_packages_import_without_ros(installed, tmp_path):
+def test_all_other_packages_import_without_ros(installed_full, tmp_path):
     program = """
 import importlib, pkgutil, sys, tactile_sim
 def walk(package):
@@ -142,7 +167,7 @@ def walk(package):
 walk(tactile_sim)
 print(*sorted(name for name in sys.modules if name.startswith(("tactile_sim", "rclpy"))))
 """
-    result = run([installed / "bin/python", "-c", program], cwd=tmp_path)
+    result = run([installed_full / "bin/python", "-c", program], cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     names = result.stdout.split()
     assert "tactile_sim.simulation" in names

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

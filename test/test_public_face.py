@@ -19,8 +19,7 @@ from tactile_sim import (
     Simulation,
     TactileSimError,
 )
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
+from tactile_sim.simulation.runner import Output, Runner
 
 BOX = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
@@ -43,7 +42,7 @@ def test_import_does_not_load_mujoco():
 
 
 def test_simulation_and_description_load_trimesh_only_for_meshes():
-    code = "import sys, tactile_sim.scenes.generated_urdf, tactile_sim.view.process.publisher;"
+    code = "import sys, tactile_sim.scenes.generated_urdf, tactile_sim.view.publisher;"
     code += "assert 'mujoco' in sys.modules; assert 'trimesh' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -115,7 +114,7 @@ STAGES = {
 }
 
 
-class Listener(Terminal):
+class Listener(Output):
     """Output that collects the readings on the tactile topics, keyed by stamp."""
 
     def __init__(self):

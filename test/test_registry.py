@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tactile_sim import ConfigError, config, engines
-from tactile_sim.errors import EngineError
-from tactile_sim.registry import ENGINES, engine_names, engine_plugin
+from tactile_sim.common.errors import EngineError
+from tactile_sim.engines.registry import ENGINES, engine_names, engine_plugin
 
 PROGRAM = """
 import json
 from tactile_sim import config, engines
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.simulation import Simulation
 
 settings = config.from_mapping({"engine": "press", "press": {"mass": 0.5}})

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from tactile_sim import config
-from tactile_sim.drawing import colors
-from tactile_sim.drawing.images import tactile_images
-from tactile_sim.drawing.rviz_display import rviz_display
+from tactile_sim.figures import colors
+from tactile_sim.figures.images import tactile_images
+from tactile_sim.figures.rviz_display import rviz_display
 from tactile_sim.simulation import Simulation
 
 ROOT = Path(__file__).parents[1]

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from support.errors import raises
 
-from tactile_sim import ConfigError, SceneError, share
-from tactile_sim.errors import suggest
+from tactile_sim import ConfigError, SceneError
+from tactile_sim.common.errors import suggest
+from tactile_sim.common.files import find_shipped, package_folder, shipped_file, shipped_names
 
 
 @pytest.fixture
@@ -22,17 +23,17 @@ def prefix(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["touch_cube", "touch_cube.xml"])
 def test_extension_of_a_shipped_scene_is_optional(name):
-    assert share.find("scenes", name).name == "touch_cube.xml"
+    assert find_shipped("scenes", name).name == "touch_cube.xml"
 
 
 def test_share_of_an_ament_prefix_is_searched(prefix):
-    assert share.find("config", "mine") == prefix / "share" / "tactile_sim" / "config" / "mine.yaml"
-    assert "mine" in share.names("scenes")
+    assert find_shipped("config", "mine") == prefix / "share" / "tactile_sim" / "config" / "mine.yaml"
+    assert "mine" in shipped_names("scenes")
 
 
 def test_files_of_the_running_code_have_precedence(prefix):
     (prefix / "share" / "tactile_sim" / "scenes" / "touch_cube.xml").touch()
-    assert not share.find("scenes", "touch_cube").is_relative_to(prefix)
+    assert not find_shipped("scenes", "touch_cube").is_relative_to(prefix)
 
 
 def test_names_are_listed_in_order_without_a_near_one():
@@ -41,22 +42,22 @@ def test_names_are_listed_in_order_without_a_near_one():
 
 def test_unknown_name_is_rejected_with_the_nearest():
     with raises(ConfigError, "'touch_cub'", "'touch_cube'"):
-        share.find("config", "touch_cub")
+        find_shipped("config", "touch_cub")
     with raises(SceneError, "'infnt'", "'infant'"):
-        share.find("scenes", "infnt")
+        find_shipped("scenes", "infnt")
 
 
 def test_only_files_inside_the_share_are_shipped():
     here = Path(__file__).resolve()
-    assert share.lookup("scenes", str(here)) is None
-    assert share.lookup("scenes", f"../test/{here.name}") is None
+    assert shipped_file("scenes", str(here)) is None
+    assert shipped_file("scenes", f"../test/{here.name}") is None
 
 
 def test_package_is_found_in_both_paths_of_ros(prefix, monkeypatch, tmp_path):
     (prefix / "share" / "arm_description").mkdir()
     (tmp_path / "src" / "hand_description").mkdir(parents=True)
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "src"))
-    assert share.package_folder("arm_description") == prefix / "share" / "arm_description"
-    assert share.package_folder("hand_description") == tmp_path / "src" / "hand_description"
-    assert share.package_folder("leg_description") is None
-    assert share.package_folder("") is None
+    assert package_folder("arm_description") == prefix / "share" / "arm_description"
+    assert package_folder("hand_description") == tmp_path / "src" / "hand_description"
+    assert package_folder("leg_description") is None
+    assert package_folder("") is None

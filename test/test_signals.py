@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tactile_sim import signals
-from tactile_sim.signals import Stopped, StopRequest
+from tactile_sim.common import signals
+from tactile_sim.common.signals import Stopped, StopRequest
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,14 +58,14 @@ def test_reason_names_the_first_signal():
 
 def test_reason_says_that_the_parent_has_ended(tmp_path):
     child = (
-        "import pathlib, sys, tactile_sim.signals as s\n"
+        "import pathlib, sys, tactile_sim.common.signals as s\n"
         "with s.StopRequest() as stop:\n"
         "    print('ready', flush=True)\n"
         "    stop.wait(60.0)\n"
         "pathlib.Path(sys.argv[1]).write_text(stop.reason)"
     )
     parent = (  # without threads: the child would get a new parent only after the last of them has ended
-        "import subprocess, sys; from tactile_sim.child import ask_for_signal\n"
+        "import subprocess, sys; from tactile_sim.common.processes import ask_for_signal\n"
         "with subprocess.Popen([sys.executable, sys.argv[1] + '/child.py', sys.argv[1] + '/reason'],"
         " preexec_fn=ask_for_signal): pass"
     )

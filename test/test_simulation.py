@@ -7,7 +7,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import CommandError, SceneError, TactileSimError, config
-from tactile_sim.control.command_checks import JointCommand
+from tactile_sim.control.commander import JointCommand
 from tactile_sim.simulation import Simulation
 
 SCENE = """

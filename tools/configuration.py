@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tactile_sim.config import KEYS, CameraSettings, FeelerSettings, Key, engine_keys
-from tactile_sim.config.grippers import GripperSettings
-from tactile_sim.config.hardware import HardwarePad
-from tactile_sim.config.pad_settings import PAD_KEYS
-from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
-from tactile_sim.registry import ENGINES
-from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
+from tactile_sim.config.settings import (
+    GripperSettings,
+    HardwarePad,
+    ObjectSettings,
+    PadSettings,
+    RobotSettings,
+)
+from tactile_sim.engines.registry import ENGINES
+from tactile_sim.scenes.contact_sensors import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
 from tactile_sim.signal_chain.stage import Stage
 
@@ -54,6 +57,7 @@ TABLES = {
     + ". See [Contact sensors](contact_sensors.md#declaring-one)",
 }
 GROUPS = {
+    "skin.pads.NAME": PadSettings,
     "robots.NAME": RobotSettings,
     "objects.NAME": ObjectSettings,
     "grippers.NAME": GripperSettings,
@@ -78,11 +82,11 @@ def page() -> str:
         for key in _keys()
     ]
     rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
-    rows += [f"| `skin.pads.NAME.{key}` | none | {meaning} |" for key, meaning in PAD_KEYS.items()]
     for table, settings in GROUPS.items():
         for key in dataclasses.fields(settings):
             default = "none" if key.default is None else _shown(key.default)
-            rows.append(f"| `{table}.{key.name}` | {default} | {key.metadata['doc']} |")
+            name = key.metadata["name"] or key.name
+            rows.append(f"| `{table}.{name}` | {default} | {key.metadata['doc']} |")
     return HEAD + "\n".join(rows) + "\n" + STAGES_HEAD + "\n".join(_stages()) + "\n"
 
 

@@ -19,9 +19,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tactile_sim.drawing.colors import colors
-from tactile_sim.drawing.skin_image import SkinImage
 from tactile_sim.feelers import Feelers, Placed, image, place
+from tactile_sim.figures.colors import colors
+from tactile_sim.figures.images import SkinImage
 from tactile_sim.scenes import load_scene
 from tactile_sim.skin import Skin
 

@@ -41,7 +41,7 @@ def make(kind: str, seed: int, number: int, folder: Path) -> list[str]:
 
 def command_of(kind: str) -> Callable[[list[str]], int]:
     """Return the function that runs a case in this process: that of its module, or ``tactile_sim``."""
-    from tactile_sim.cli import main
+    from tactile_sim.commands import main
 
     return getattr(import_module(f"fuzzing.{KINDS[kind]}"), "command", main)
 

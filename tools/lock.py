@@ -21,7 +21,7 @@ EXTRAS_HEADER = """\
 # pip install --no-deps --require-hashes -r
 """
 ROS, TESTS = "# Only where no ROS is sourced:\n", "# Only for tests and development:\n"
-LISTS = ("core", "build")
+LISTS = ("core", "full", "build")
 TEST_LISTS = ("analysis", "motrix", "robots", "learning", "dev")
 ALONE = ("trifinger",)
 """Requirement lists whose packages are installed without their dependencies."""

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.config import Settings, configured_scene
-from tactile_sim.config.scales import colliding_areas
+from tactile_sim.config.skin import colliding_areas
 
 
 def freed(settings: Settings) -> mujoco.MjSpec:

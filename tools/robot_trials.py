@@ -16,9 +16,9 @@ from robot_bases import freed, lay_down
 
 from tactile_sim import Simulation, TactileSimError
 from tactile_sim.config import from_mapping
-from tactile_sim.config.scales import colliding_areas
+from tactile_sim.config.skin import colliding_areas
 from tactile_sim.scenes.drives import EFFORT, POSITION, followed_equalities
-from tactile_sim.scenes.self_collision import depths_of_overlaps
+from tactile_sim.scenes.urdf import depths_of_overlaps
 
 TAXELS = 20_000
 """Approximate maximum number of taxels."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from robot_trials import attempt
 
-from tactile_sim.scenes.self_collision import DEEP
+from tactile_sim.scenes.urdf import DEEP
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "robots.md"
 STEADY, STILL, EXACT = 0.01, 0.01, 0.01

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tactile_sim import config
-from tactile_sim.child import Child
-from tactile_sim.drawing.rviz_display import rviz_display
+from tactile_sim.common.processes import Child
+from tactile_sim.figures.rviz_display import rviz_display
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = "touch_cube"

@@ -84,7 +84,7 @@ interfaces_stamp() {  # ROS
   {
     echo "$1 $VENV"
     cat requirements/lock.txt
-    find CMakeLists.txt package.xml cmake core interfaces msg srv tools/command.in requirements/core.txt -type f -print0 |
+    find CMakeLists.txt package.xml cmake core interfaces msg srv tools/command.in requirements/{core,full}.txt -type f -print0 |
       sort -z | xargs -0 cat
     # A new file needs a new symbolic link; edits of existing files need nothing.
     find config launch layouts rviz scenes tactile_sim -type f ! -name '*.pyc' | sort

@@ -29,12 +29,11 @@ from rich.table import Table
 from soak_subscriber import Disturbances, Fault, Subscriber, Topic
 
 from tactile_sim import config
-from tactile_sim.child import Child
 from tactile_sim.commands.demo import free_domain
-from tactile_sim.errors import TactileSimError
-from tactile_sim.names import Names
-from tactile_sim.ros.outlets import DEPTH
-from tactile_sim.ros.sender import MAX_WAITING
+from tactile_sim.common.errors import TactileSimError
+from tactile_sim.common.names import Names
+from tactile_sim.common.processes import Child
+from tactile_sim.ros.outlets import DEPTH, MAX_WAITING
 
 MESSAGES_AT_ONCE = 8
 """Maximum number of messages that a call of ``~/step`` publishes on a topic, plus one for the last step.

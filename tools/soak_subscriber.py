@@ -21,10 +21,9 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 from tactile_sim.srv import Reset, SetBodyState, Step
 
-from tactile_sim.child import Child
-from tactile_sim.ros.definitions import message_class
-from tactile_sim.wire.sources import of_class
-from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
+from tactile_sim.common.processes import Child
+from tactile_sim.ros.record import message_class
+from tactile_sim.wire import counts_before_stamp, of_class, stamp_of
 
 PATIENCE = 60.0  # maximum wall time [s] to wait for a response or a message, on a shared machine
 START_PATIENCE = 60.0  # maximum wall time [s] of the start-up

@@ -16,7 +16,7 @@ from picture import Panel, View
 from PIL import Image, ImageDraw, ImageFont
 
 from tactile_sim import config
-from tactile_sim.drawing.themes import DARK
+from tactile_sim.figures.colors import DARK
 from tactile_sim.simulation import Simulation
 
 OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "hand.webp"

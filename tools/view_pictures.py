@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from tactile_sim.child import Child
+from tactile_sim.common.processes import Child
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]

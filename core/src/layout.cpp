@@ -1,5 +1,6 @@
 #include "tactile/layout.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -159,7 +160,7 @@ SkinReader::SkinReader(const mjModel& model, std::shared_ptr<const Layout> layou
     }
   }
   for (const Function& function : layout_->functions) {
-    values_.emplace_back(layout_->skin.taxels.size() * channels_of(function.quantity));
+    values_.push_back({std::vector<double>(layout_->skin.taxels.size() * channels_of(function.quantity)), {}});
   }
 }
 
@@ -168,14 +169,17 @@ void SkinReader::read(const mjData& data) {
   const auto count = static_cast<size_t>(read_contacts(model_, data, contacts_.data(), ids_.data()));
   const BodyPoses poses{reinterpret_cast<const Vec3*>(data.xpos), reinterpret_cast<const Mat3*>(data.xmat)};
   for (size_t k = 0; k < values_.size(); ++k) {
-    values_[k].assign(values_[k].size(), 0.0);
-    layout_->skin.read({contacts_.data(), count}, ids_.data(), poses, layout_->functions[k], scratch_,
-                      values_[k].data());
+    auto& [readings, touched] = values_[k];
+    const Function& function = layout_->functions[k];
+    const int channels = channels_of(function.quantity);
+    for (const int64_t t : touched) std::fill_n(readings.data() + t * channels, channels, 0.0);
+    layout_->skin.read({contacts_.data(), count}, ids_.data(), poses, function, scratch_, readings.data());
+    std::swap(touched, scratch_.touched);
   }
 }
 
 Range<const double> SkinReader::readings(const Pad& pad) const {
-  return {values_[pad.function].data() + pad.first * pad.channels, (pad.last - pad.first) * pad.channels};
+  return {values_[pad.function].readings.data() + pad.first * pad.channels, (pad.last - pad.first) * pad.channels};
 }
 
 }  // namespace tactile

@@ -62,10 +62,11 @@ bool Skin::fits(const Function& function, int channels) const {
 template <class T>
 void Skin::read(Range<const Contact> contacts, const ContactIds* ids, const BodyPoses& poses,
                 const Function& function, SkinScratch& scratch, T* out) const {
-  scratch.loads.clear();
+  scratch.loads.clear(), scratch.touched.clear();
   resolve_loads(contacts, ids, geoms, patch_bodies, poses, scratch.loads);
   if (scratch.loads.empty()) return;
   add_loads(function, scratch);
+  scratch.touched = scratch.sums.touched();
   write(function, scratch.sums, out);
 }
 

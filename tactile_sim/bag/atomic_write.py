@@ -7,45 +7,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Check that an output does not exist yet or may be replaced.
-
-    Args:
-        out: File or folder to write.
-        force: Whether an existing file or folder may be replaced.
-
-    Raises:
-        BagError: ``out`` exists and ``force`` is False.
-    """
+    """Check that an output does not exist yet or may be replaced."""
     if out.exists() and not force:
         raise BagError(f"{out} already exists; choose another path, or replace it with --force")
 
 
 def refuse_bag(out: Path, bag: Path) -> None:
-    """Check that an output does not replace the bag from which it is made.
-
-    Args:
-        out: File or folder to write.
-        bag: The bag's folder or MCAP file.
-
-    Raises:
-        BagError: ``out`` is the bag or one of its files.
-    """
+    """Check that an output does not replace the bag from which it is made."""
     files = [bag, *bag.glob("*.mcap"), bag / "metadata.yaml"]
     if out.exists() and any(file.exists() and out.samefile(file) for file in files):
         raise BagError(f"{out} belongs to the bag {bag}; choose another path")
 
 
 def beside(bag: Path, ending: str) -> Path:
-    """Return the default output path, which is next to the bag and has the bag's name.
-
-    Args:
-        bag: The bag's folder or MCAP file.
-        ending: Ending of the output's name, such as ``.npz`` or ``_parquet``.
-    """
+    """Return the default output path, which is next to the bag and has the bag's name."""
     file = Path(os.path.realpath(bag))  # `Path.resolve` raises RuntimeError for a link to itself
     named = file if bag.name in ("", "..") else bag
     return named.with_name(file.name.removesuffix(".mcap") + ending)
@@ -71,14 +50,7 @@ def _make(folder: Path) -> None:
 
 @contextmanager
 def fresh_folder(out: Path) -> Iterator[None]:
-    """Create a folder and its missing parents. After the block, remove the created folders if still empty.
-
-    Args:
-        out: Path of the folder, which may exist already.
-
-    Raises:
-        BagError: The folder cannot be created.
-    """
+    """Create a folder and its missing parents. After the block, remove the created folders if still empty."""
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
         _make(out)
@@ -91,15 +63,7 @@ def fresh_folder(out: Path) -> Iterator[None]:
 
 @contextmanager
 def fresh(out: Path, ending: str = ".new") -> Iterator[Path]:
-    """Yield a temporary path; rename it to ``out`` after the block, or remove it after an error.
-
-    Args:
-        out: File to write or replace.
-        ending: Suffix of the temporary name; must be unique if several processes may write the file.
-
-    Raises:
-        BagError: The file cannot be written.
-    """
+    """Yield a temporary path; rename it to ``out`` after the block, or remove it after an error."""
     made = out.with_name(out.name + ending)
     try:
         yield made

@@ -12,9 +12,28 @@ from typing import Any
 
 import yaml
 
-from tactile_sim.bag import bounded_yaml
-from tactile_sim.errors import BagError
-from tactile_sim.files import MB, read_file
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.files import MB, read_file
+
+DEEPEST = 50
+_MOST_CHARACTERS = 16 << 20
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def parse_yaml(text: str) -> Any:
+    """Parse a YAML document and return its value."""
+    if len(text) > _MOST_CHARACTERS:
+        raise ValueError(f"must have at most {_MOST_CHARACTERS} characters, got {len(text)}")
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise ValueError(f"must be nested at most {DEEPEST} deep")
+        return yaml.load(text, Loader=_LOADER)
+    except (yaml.YAMLError, TypeError, OverflowError) as error:
+        raise ValueError(" ".join(str(error).split())) from None
+
 
 FILE = "metadata.yaml"
 _KEY = "rosbag2_bagfile_information"
@@ -37,14 +56,7 @@ class TopicInfo:
 
 
 def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> dict[str, Any]:
-    """Return rosbag2's description of a bag.
-
-    Args:
-        file: Name of the bag's MCAP file.
-        start: First log time [ns].
-        stop: Last log time [ns].
-        topics: Topics with their message counts.
-    """
+    """Return rosbag2's description of a bag."""
     times = {
         "duration": {"nanoseconds": stop - start},
         "starting_time": {"nanoseconds_since_epoch": start},
@@ -81,9 +93,6 @@ def document(described: dict[str, Any]) -> str:
 
     The file has a single top-level key, ``rosbag2_bagfile_information``, whose value is the description of
     the bag. The metadata record in the MCAP file contains the description without this key.
-
-    Args:
-        described: Description of the bag, as returned by `information`.
     """
     return dump({_KEY: described})
 
@@ -107,27 +116,14 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
 
 def replace(folder: Path, content: str) -> None:
-    """Replace ``metadata.yaml`` atomically.
-
-    Args:
-        folder: The bag's folder.
-        content: The new text.
-    """
+    """Replace ``metadata.yaml`` atomically."""
     fresh = folder / (FILE + ".new")
     fresh.write_text(content, encoding="utf-8")
     os.replace(fresh, folder / FILE)
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the MCAP files of a bag, in the order of its metadata or, without metadata, sorted by name.
-
-    Args:
-        path: The bag's folder or MCAP file.
-
-    Raises:
-        MetadataError: ``metadata.yaml`` is invalid.
-        BagError: ``path`` does not exist or has a storage format other than MCAP, or a file is missing.
-    """
+    """Return the MCAP files of a bag, in the order of its metadata or, without metadata, sorted by name."""
     if os.path.isfile(path):
         return [path]
     if not os.path.exists(path):
@@ -141,7 +137,7 @@ def files_of(path: Path) -> list[Path]:
             raise BagError(f"{path} is not a bag: it contains neither {FILE} nor an .mcap file")
         return found
     try:
-        content = bounded_yaml.parse(read_file(described, _MOST_BYTES).decode())
+        content = parse_yaml(read_file(described, _MOST_BYTES).decode())
         information = content[_KEY]
         storage, names = information["storage_identifier"], information["relative_file_paths"]
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):

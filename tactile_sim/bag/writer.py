@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from threading import Condition, Thread
+from typing import Any, NamedTuple
 
 from tactile_sim.bag import metadata
-from tactile_sim.bag.mcap_writer import McapWriter
-from tactile_sim.errors import BagError
+from tactile_sim.bag.mcap_file import McapWriter
+from tactile_sim.common.errors import BagError
 
 INTERVAL = 0.5
 """Wall time between two chunks [s]. If the process is killed, less than 1 s of data is lost."""
@@ -21,12 +23,6 @@ class BagWriter:
 
     After an error, such as a full disk, the bag keeps the messages written before it, and :meth:`close` still
     writes the index if there is space.
-
-    Args:
-        folder: The bag's folder, which must not exist yet.
-
-    Raises:
-        BagError: The bag cannot be created or written. Other methods raise this, too.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,13 +48,6 @@ class BagWriter:
     ) -> int:
         """Add a topic.
 
-        Args:
-            name: Name of the topic.
-            type_name: Name of the message type.
-            definition: Definition of the message type in ROS 2's message language.
-            qos: QoS profiles of the topic's publishers.
-            type_hash: Hash of the message type (REP-2011).
-
         Returns:
             The topic's id for :meth:`write`.
         """
@@ -70,13 +59,7 @@ class BagWriter:
         return channel
 
     def write(self, topic: int, log_time: int, data: bytes) -> None:
-        """Add a message to a topic.
-
-        Args:
-            topic: Id from :meth:`add_topic`.
-            log_time: Log time [ns]. Negative times are stored as 0.
-            data: The message as CDR bytes.
-        """
+        """Add a message to a topic."""
         with _BagErrors(self.folder):
             self._file.write(topic, max(log_time, 0), data)
         self._changed = True
@@ -86,9 +69,6 @@ class BagWriter:
 
         The function is called at each write to disk. The messages that it returns replace those that it
         returned before. They stay in the bag if the process is killed. Use :meth:`write` for final messages.
-
-        Args:
-            messages: Returns the topic id, log time [ns] and CDR bytes of each message.
         """
         self._draft = messages
         self._changed = True
@@ -143,3 +123,121 @@ class _BagErrors:
         if isinstance(error, OSError):
             reason = error.strerror or os.strerror(error.errno or 0)
             raise BagError(f"cannot write the bag {self.folder}: {reason}") from None
+
+
+MAX_WAITING = 64 << 20
+"""Total size of queued messages at which `BackgroundWriter.write` waits for the disk [bytes]."""
+REPORT_INTERVAL = 0.2
+"""Maximum wall time that the thread waits before it writes messages and reports its status [s]."""
+
+
+Data = bytes | Callable[[], bytes | None]
+"""CDR bytes of a message, or a function that waits for them; if it returns None, the message is left out."""
+
+
+class BagStatus(NamedTuple):
+    """Status of a recording."""
+
+    bag: str
+    """Folder of the bag."""
+    active: bool
+    """Whether messages can be added. If False, the bag is complete or ``fault`` is set."""
+    duration: float
+    """Difference between the largest and the smallest log time of the recorded messages [s]."""
+    size: int
+    """Size of the bag's MCAP file so far [bytes]."""
+    fault: str = ""
+    """Why the recording ended early; empty if it did not. The bag keeps all messages written before then."""
+
+
+class BackgroundWriter:
+    """Writes a new bag in a thread. No message is dropped: if the disk is slow, `write` waits."""
+
+    def __init__(self, folder: Path, on_status: Callable[[BagStatus], None]) -> None:
+        self._bag = BagWriter(folder)
+        self._on_status = on_status
+        self._changed = Condition()
+        self._batches: list[Sequence[tuple[int, int, Data]]] = []
+        self._waiting = 0
+        """Total size of the queued messages [bytes]."""
+        self._ending = False
+        self._range: tuple[int, int] | None = None
+        """Smallest and largest log time of the written messages [ns]; None before the first one."""
+        self._fault = ""
+        self._thread = Thread(target=self._run, name="recording", daemon=True)
+
+    def add_topic(self, *arguments: Any) -> int:
+        """Add a topic and return its id for `write`. Call this before `start`."""
+        return self._bag.add_topic(*arguments)
+
+    def start(self) -> None:
+        """Start the thread that writes queued messages and reports the status."""
+        self._thread.start()
+
+    @property
+    def failed(self) -> bool:
+        """Whether writing has failed. After a failure, messages are ignored."""
+        return bool(self._fault)
+
+    def write(self, messages: Sequence[tuple[int, int, Data]]) -> None:
+        """Queue messages for writing. Wait if `MAX_WAITING` bytes are already queued."""
+        size = sum(len(data) for _, _, data in messages if isinstance(data, bytes))
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting < MAX_WAITING or self._fault)
+            if not self._fault:
+                self._batches.append(messages)
+                self._waiting += size
+                self._changed.notify_all()
+
+    def finish(self) -> None:
+        """Let the thread write all queued messages and complete the bag, without waiting for it."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Complete the bag and wait for the thread."""
+        self.finish()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            ending = False
+            while not ending:
+                with self._changed:
+                    self._changed.wait_for(
+                        lambda: self._ending or self._waiting >= MAX_WAITING, REPORT_INTERVAL
+                    )
+                    batches, self._batches, ending = self._batches, [], self._ending
+                    self._waiting = 0
+                    self._changed.notify_all()
+                self._write(batches)
+                self._bag.tick()
+                if not ending:
+                    self._on_status(self._status(True))
+            self._bag.close()
+        except BagError as error:
+            with self._changed:
+                self._fault = str(error)
+                self._batches.clear()
+                self._changed.notify_all()
+            with suppress(BagError):
+                self._bag.close()
+        self._on_status(self._status(False))
+
+    def _write(self, batches: Sequence[Sequence[tuple[int, int, Data]]]) -> None:
+        for batch in batches:
+            for topic, log_time, made in batch:
+                data = made if isinstance(made, bytes) else made()
+                if data is None:
+                    continue
+                first, last = self._range or (log_time, log_time)
+                self._range = min(first, log_time), max(last, log_time)
+                self._bag.write(topic, log_time, data)
+
+    def _status(self, active: bool) -> BagStatus:
+        first, last = self._range or (0, 0)
+        return BagStatus(
+            str(self._bag.folder), active, (last - first) / 1e9, self._bag.bytes_written, self._fault
+        )

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import mujoco
 
-from tactile_sim.arguments import known, whole
 from tactile_sim.batch.readings import Readings
+from tactile_sim.common.errors import ConfigError, EngineError
+from tactile_sim.common.schema import known, whole
 from tactile_sim.config import configured_scene
 from tactile_sim.engines import Contacts, Environments
 from tactile_sim.engines.environments import MujocoEnvironments
-from tactile_sim.errors import ConfigError, EngineError
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 

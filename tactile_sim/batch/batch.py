@@ -12,14 +12,14 @@ import mujoco
 import numpy as np
 
 from tactile_sim._core import reduce_pads
-from tactile_sim.arguments import LARGEST, known, require_controls, whole
 from tactile_sim.batch.backends import check_arguments, check_configuration, make_backend
 from tactile_sim.batch.commands import Commands
+from tactile_sim.common.errors import CommandError, EngineError
+from tactile_sim.common.exclusive import Seen, Use, computed, exclusive
+from tactile_sim.common.schema import LARGEST_STATE, known, require_controls, whole
 from tactile_sim.config import Settings
 from tactile_sim.engines import Contacts, ContactSensor
 from tactile_sim.engines.environments import environment_ids
-from tactile_sim.errors import CommandError, EngineError
-from tactile_sim.exclusive import Seen, Use, computed, exclusive
 from tactile_sim.simulation import Simulation
 
 _LOG = logging.getLogger("tactile_sim.batch")
@@ -353,8 +353,8 @@ class Batch:
         """Return the fault of each environment with invalid positions or velocities, by environment index."""
         found: dict[int, str] = {}
         for what, values in (("velocity", self.worlds.qvel), ("position", self.worlds.qpos)):
-            if not np.abs(values).max(initial=0.0) < LARGEST:
-                invalid = ~(np.abs(values) < LARGEST).all(axis=1)
+            if not np.abs(values).max(initial=0.0) < LARGEST_STATE:
+                invalid = ~(np.abs(values) < LARGEST_STATE).all(axis=1)
                 found |= dict.fromkeys(np.flatnonzero(invalid).tolist(), f"bad {what}")
         return found
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.control.command_checks import JointCommand, joint_tables
-from tactile_sim.control.commander import Commander
+from tactile_sim.control.commander import Commander, JointCommand, joint_tables
 from tactile_sim.engines import Environments
 from tactile_sim.simulation import Simulation
 

@@ -7,25 +7,27 @@ import textwrap
 from itertools import groupby
 from pathlib import Path
 
-from tactile_sim import signals
-from tactile_sim.commands import new_parser
-from tactile_sim.errors import CommandError
-from tactile_sim.text import counted
+from tactile_sim.commands import new_console, new_parser
+from tactile_sim.common import signals
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.text import counted
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``bag`` with its actions ``info``, ``repair`` and ``export``."""
-    parser = new_parser(subparsers, "bag", "inspect, repair or export a bag (rosbag2, MCAP)")
+def add_bag(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``bag``."""
+    parser = new_parser(subparsers, None, "bag", "inspect, repair or export a bag (rosbag2, MCAP)")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
-    info = new_parser(actions, "info", "list the topics of a bag")
+    info = new_parser(actions, _info, "info", "list the topics of a bag")
     repair = new_parser(
         actions,
+        _repair,
         "repair",
         "repair a bag that is damaged or whose recorder was killed",
         "The damaged file is kept next to the new one as NAME.mcap.damaged.",
     )
     export = new_parser(
         actions,
+        _export,
         "export",
         "write a bag's messages as numpy arrays (.npz), Parquet files or a dataset of LeRobot",
         "npz: one file; numpy.load(OUT)['/tactile/frame/data'], the entry 'units' is JSON.\n"
@@ -50,27 +52,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--more", type=Path, nargs="+", default=[], metavar="BAG", help="lerobot: bags of further episodes"
     )
     export.add_argument(
-        "--rate",
-        type=int,
-        metavar="HZ",
-        help="lerobot: rows per second; tactile messages by default",
+        "--rate", type=int, metavar="HZ", help="lerobot: rows per second; tactile messages by default"
     )
     export.add_argument("--task", default="", metavar="TEXT", help="lerobot: what the robot does")
     export.add_argument("--force", action="store_true", help="replace an existing output")
 
 
-def main(args: argparse.Namespace) -> int:
-    """Run the selected action and return 0."""
-    return {"info": _info, "repair": _repair, "export": _export}[args.action](args)
-
-
 def _info(args: argparse.Namespace) -> int:
     from rich.table import Table
 
-    from tactile_sim.analysis.robots import robots
-    from tactile_sim.bag.contents import contents
-    from tactile_sim.commands.console import Output
-    from tactile_sim.progress import progress
+    from tactile_sim.bag.reader import contents
+    from tactile_sim.common.text import progress
+    from tactile_sim.figures.messages import robots
 
     with progress("reading") as update:
         found = contents(args.bag, update)
@@ -85,7 +78,7 @@ def _info(args: argparse.Namespace) -> int:
             rate = f"{topic.rate:.1f}" if topic.rate else ""
             table.add_row(name, topic.type_name, f"{topic.count}", rate, f"{topic.size / 1e6:.2f}")
         table.add_section()
-    console = Output(markup=False)
+    console = new_console(markup=False)
     console.print(table)
     for robot in robots({name: topic.type_name for name, topic in found.topics.items()}).values():
         skins = {name: count for name, count in found.skins.items() if name in robot.layouts}
@@ -100,7 +93,7 @@ def _info(args: argparse.Namespace) -> int:
         at, to = (", ".join(f"{value:.3g}" for value in point) for point in (view.position, view.look_at))
         end = f"up to {view.scale_end:g}" if view.scale_end else "automatic"
         kind = "logarithmic" if view.logarithmic else "linear"
-        text = f"{name}: camera at ({at}) m, looking at ({to}) m; {kind} colour scale, {end}"
+        text = f"{name}: camera at ({at}) m, looking at ({to}) m; {kind} color scale, {end}"
         console.print(_wrapped(text, console.width), soft_wrap=True)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(
@@ -128,24 +121,14 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def _skin(taxels: dict[str, int]) -> str:
-    """Return a summary of the taxels, such as ``3 taxels on 2 pads: palm 1, thumb 2``.
-
-    Args:
-        taxels: Number of taxels on each pad, keyed by layout topic.
-    """
+    """Return a summary of the taxels, such as ``3 taxels on 2 pads: palm 1, thumb 2``."""
     if not taxels:
         return "no layout of the taxels"
     return _per_body("taxel", taxels, "pad")
 
 
 def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
-    """Format a total count, followed by the count on each body or pad.
-
-    Args:
-        what: Noun for the counted items, in the singular.
-        counts: Counts, keyed by layout topic.
-        on: Noun for what carries the items, ``body`` or ``pad``.
-    """
+    """Format a total count, followed by the count on each body or pad."""
     bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in counts.items()}
     listed = ", ".join(f"{body}\0{count}" for body, count in bodies.items())
     total = counted(sum(bodies.values()), what)
@@ -153,8 +136,8 @@ def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
 
 
 def _repair(args: argparse.Namespace) -> int:
-    from tactile_sim.bag.repair import repair
-    from tactile_sim.progress import progress
+    from tactile_sim.bag.mcap_file import repair
+    from tactile_sim.common.text import progress
 
     with progress("reading") as update, signals.raising():
         done = repair(args.bag, update)
@@ -192,7 +175,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.export import export
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
 
     with progress("exporting") as update:
         done = export(args.bag, out, args.topics or None, update)
@@ -201,20 +184,20 @@ def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
 
 
 def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
-    from tactile_sim.bag.parquet import export, require_pyarrow
-    from tactile_sim.progress import progress
+    from tactile_sim.bag.export import export_parquet, require_pyarrow
+    from tactile_sim.common.text import progress
 
     require_pyarrow()
     with progress("exporting") as update:
-        files, damage = export(args.bag, out, args.topics or None, update)
+        files, damage = export_parquet(args.bag, out, args.topics or None, update)
     print(f"{out}: {counted(len(files), 'file')}, one per topic")
     return damage
 
 
 def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
-    from tactile_sim.bag.parquet import require_pyarrow
+    from tactile_sim.bag.export import require_pyarrow
+    from tactile_sim.common.text import progress
     from tactile_sim.learning.from_bags import export_bags
-    from tactile_sim.progress import progress
 
     if args.rate is not None and not 1 <= args.rate <= _MOST_RATE:
         raise CommandError(

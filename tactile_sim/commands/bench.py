@@ -9,18 +9,18 @@ from pathlib import Path
 
 import tactile_sim
 from tactile_sim.commands import new_parser
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.common.errors import CommandError, suggest
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``bench`` and its arguments."""
+def add_bench(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``bench``."""
     parser = new_parser(
-        subparsers, "bench", "run the benchmarks", "Requires the source tree with its folder bench/."
+        subparsers, _bench, "bench", "run the benchmarks", "Requires the source tree with its folder bench/."
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="names of scripts in bench/; all by default")
 
 
-def main(args: argparse.Namespace) -> int:
+def _bench(args: argparse.Namespace) -> int:
     """Run the benchmark scripts in sequence; return 0, or 1 if any of them failed."""
     scripts = _scripts()
     for name in args.names:

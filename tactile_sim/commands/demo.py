@@ -6,25 +6,58 @@ import argparse
 import math
 import os
 import re
+import select
 import socket
 import sys
+import termios
 import time
+import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING
 
-from tactile_sim import share
-from tactile_sim.child import Child
-from tactile_sim.commands import add_config, new_parser
-from tactile_sim.commands.option_types import positive
-from tactile_sim.environment import require_ros
-from tactile_sim.errors import ConfigError
-from tactile_sim.signals import StopRequest
+from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.files import similar_file
+from tactile_sim.common.processes import Child, require_ros
+from tactile_sim.common.signals import StopRequest
 
 if TYPE_CHECKING:
-    from tactile_sim.live_table import View
+    from tactile_sim.ros.live_table import View
     from tactile_sim.ros.monitor import Monitor
+
+STDIN = 0
+"""File descriptor of standard input."""
+
+
+class Keys:
+    """Context manager that reads single key presses from the terminal, without Enter and without echo."""
+
+    @staticmethod
+    def ours() -> bool:
+        """Return whether this process may read from the terminal; reading would stop a background job."""
+        try:
+            return os.tcgetpgrp(STDIN) == os.getpgrp()
+        except OSError:  # not a terminal
+            return False
+
+    def __enter__(self) -> Keys:
+        self._saved = termios.tcgetattr(STDIN)
+        tty.setcbreak(STDIN)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        termios.tcsetattr(STDIN, termios.TCSADRAIN, self._saved)
+
+    def read(self) -> str:
+        """Return the next key press, or an empty string if no key has been pressed."""
+        ready, _, _ = select.select([STDIN], [], [], 0.0)
+        return os.read(STDIN, 1).decode(errors="replace") if ready else ""
+
 
 REFRESH = 0.1
 """Update interval of the live table [s of wall time]."""
@@ -37,13 +70,9 @@ QUIT = ("q", "quit")
 """Name and label of the key that ends the demo."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``demo`` and its arguments."""
-    parser = new_parser(
-        subparsers,
-        "demo",
-        "run the node and show its forces in a live table",
-    )
+def add_demo(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``demo``."""
+    parser = new_parser(subparsers, _demo, "demo", "run the node and show its forces in a live table")
     parser.details = _details
     add_config(parser)
     parser.add_argument(
@@ -76,24 +105,19 @@ def _key_labels() -> list[tuple[str, str]]:
     return [*names, QUIT]
 
 
-def main(args: argparse.Namespace) -> int:
-    """Run the demo until the user quits, the duration has passed, or the node or its controller ends.
-
-    Returns:
-        0; 2 if a physics fault ended the demo before the duration; a nonzero exit code if the node or its
-            controller ended.
-    """
+def _demo(args: argparse.Namespace) -> int:
+    """Run the demo until the user quits, the duration has passed, or the node or its controller ends."""
     from tactile_sim import config
     from tactile_sim.config import WebSettings
-    from tactile_sim.drawing.force_scale import full_scale, weights
-    from tactile_sim.live_table import View
+    from tactile_sim.figures.colors import full_scale, weights
+    from tactile_sim.ros.live_table import View
 
     settings = config.load(args.config)
     if args.controller and not args.controller.endswith(".py"):
         raise ConfigError(f"--controller: must be a Python program (.py), got {args.controller!r}")
     if args.controller and not Path(args.controller).is_file():
         raise ConfigError(
-            f"--controller: no such file: {args.controller}{share.similar_file(Path(args.controller))}"
+            f"--controller: no such file: {args.controller}{similar_file(Path(args.controller))}"
         )
     _, model = config.configured_scene(settings)
     require_ros("tactile_sim demo")
@@ -117,12 +141,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
-    """Return the address of the browser view, ``off`` without a view, or None before the node prints it.
-
-    Args:
-        node: Process of the node.
-        wanted: Preferred port of the view; None without a view.
-    """
+    """Return the address of the browser view, ``off`` without a view, or None before the node prints it."""
     if wanted is None:
         return "off"
     for line in node.last_lines:
@@ -135,10 +154,6 @@ def free_domain(start: int) -> int:
     """Return a ROS domain that no other program on this machine uses.
 
     The first participant of a domain listens on UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
-
-    Args:
-        start: Integer that selects the domain to try first. If all domains are in use, that domain is
-            returned.
     """
     domains = [1 + (start + i) % DOMAINS for i in range(DOMAINS)]
     for domain in domains:
@@ -152,11 +167,7 @@ def free_domain(start: int) -> int:
 
 
 def _hints(web: str) -> list[str]:
-    """Return the hints below the table: browser view, topics, and how to use ROS in another terminal.
-
-    Args:
-        web: Address of the browser view, or ``off``; see `_web`.
-    """
+    """Return the hints below the table: browser view, topics, and how to use ROS in another terminal."""
     return [
         f"web view: {web}",
         "topics: tactile/frame, tactile/<body>/array, contacts, /tf, markers",
@@ -185,9 +196,6 @@ def _watch(
         duration: Maximum wall time [s]; None for no limit.
         begin: Whether to resume the paused node once the table is ready.
         stop: Stop request of this process, which is set by signals.
-
-    Returns:
-        The exit code.
     """
     end: float | None = None
     with _display(view) as show, _keys(monitor) as handle_key:
@@ -241,7 +249,7 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
             yield draw
         return
-    from tactile_sim.live_table import STARTING
+    from tactile_sim.ros.live_table import STARTING
 
     due = math.inf
     print(f"{view.title}: {STARTING}", flush=True)
@@ -266,7 +274,7 @@ def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
     The function ignores other keys until the monitor is ready, because they call services. Without a
     terminal, it only returns True.
     """
-    from tactile_sim.keyboard import Keys
+    from tactile_sim.commands.demo import Keys
     from tactile_sim.simulation.actions import KEYS
 
     if not Keys.ours():

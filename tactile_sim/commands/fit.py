@@ -1,4 +1,4 @@
-"""``tactile_sim fit CONFIG RECORDING... --pad NAME``: stages and contact parameters of a pad from recordings."""
+"""``tactile_sim fit`` and ``tactile_sim protocol``: parameters of a pad from recordings."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ import argparse
 import sys
 from pathlib import Path
 
-from tactile_sim.commands import add_config, new_parser
-from tactile_sim.commands.option_types import positive
+from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.text import counted
 
-DETAILS = """\
-A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel (or x, y, z
-of the indenter [m]); or load [N] of every taxel; or load_0, load_1, ... [N]. Other files need a mapping, see
-docs/fit.md. `tactile_sim protocol` writes a motion to record.
+FIT_DETAILS = """\
+A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel (or
+x, y, z of the indenter [m]); or load [N] of every taxel; or load_0, load_1, ... [N]. Other files need a
+mapping, see docs/fit.md. `tactile_sim protocol` writes a motion to record.
 
   tactile_sim fit gripper presses.csv --pad left_pad --indenter sphere:0.005 --out fitted.yaml --plot fit.png
   tactile_sim fit gripper monday.csv tuesday.csv --test friday.csv --pad left_pad --out fitted.yaml
   tactile_sim fit gripper recorded.mat --mapping columns.yaml --pad left_pad --out fitted.yaml
   tactile_sim fit gripper real_bag --pad left_pad --reference /ft_sensor/wrench --out fitted.yaml
 
-With an indenter and the response function elastic_foundation, stiffness / thickness of the skin is fitted, too.
+With an indenter and the response function elastic_foundation, stiffness / thickness of the skin is fitted,
+too.
 --impact also fits solref of the contact; it is a CSV file with time [s] and force [N] of an impact.
 
   tactile_sim fit gripper presses.csv --pad left_pad --impact drop.csv --mass 0.05 --speed 0.4
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``fit`` and its arguments."""
-    parser = new_parser(subparsers, "fit", "fit the stages of a pad to recorded presses", DETAILS)
+def add_fit(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``fit``."""
+    parser = new_parser(subparsers, _fit, "fit", "fit the stages of a pad to recorded presses", FIT_DETAILS)
     add_config(parser)
     parser.add_argument(
         "recordings", metavar="RECORDING", type=Path, nargs="+", help="CSV, MATLAB or NumPy files, or bags"
@@ -44,8 +46,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--indenter",
         metavar="SHAPE",
         default="point",
-        help="what pressed: sphere:RADIUS, flat:RADIUS [m], taxel (each press loads exactly one taxel), or point"
-        " (unknown; the default). Its load is spread by the pad's response function, except with taxel",
+        help="what pressed: sphere:RADIUS, flat:RADIUS [m], taxel (each press loads exactly one taxel), or "
+        "point (unknown; the default). Its load is spread by the pad's response function, except with taxel",
     )
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="YAML file that maps files to columns")
     parser.add_argument(
@@ -81,14 +83,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
-def main(args: argparse.Namespace) -> int:
+def _fit(args: argparse.Namespace) -> int:
     """Fit the parameters, print a report, write the output files, and return 0, or 1 for a poor fit."""
     import dataclasses
 
     from tactile_sim import config
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
-    from tactile_sim.errors import CommandError, suggest
+    from tactile_sim.common.errors import CommandError, suggest
     from tactile_sim.fit import FitPad, Indenter, Recording, diagnosis, fit, output
+    from tactile_sim.fit.estimate import prepare
     from tactile_sim.fit.impact import Drop, fit_impact, read_impact
     from tactile_sim.fit.model import STAGES, Estimate
     from tactile_sim.fit.patch import fit_patch
@@ -119,7 +122,7 @@ def main(args: argparse.Namespace) -> int:
 
     def load(path: Path) -> Recording:
         recording = read(path, args.pad, pad.normals, mapping, args.reference)
-        pad.loads(recording)  # a recording of another pad is one error, not a list of warnings
+        prepare([recording], pad)  # a recording of another pad is one error, not a list of warnings
         for fault in diagnosis.faults(recording, pad):
             print(f"warning: {path}: {fault}", file=sys.stderr)
         return recording
@@ -145,14 +148,14 @@ def main(args: argparse.Namespace) -> int:
         print(f"{'cause' if result.poor else 'warning'}: {share}")
     for path in args.test:
         print(
-            output.test_report(
+            output.prediction_report(
                 result, pad, read(path, args.pad, pad.normals, mapping, args.reference), foundation
             )
         )
     merged = output.merged(result, pad)
     output.verify(args.config, args.pad, merged, changes)
     if args.plot:
-        from tactile_sim.analysis import style
+        from tactile_sim.figures import style
         from tactile_sim.fit.figure import figure
 
         with style.figure_style(), fresh(args.plot) as path:
@@ -170,3 +173,75 @@ def main(args: argparse.Namespace) -> int:
         config.load(args.out)
         print(args.out)
     return int(result.poor)
+
+
+PROTOCOL_DETAILS = """\
+Run the motion on the real sensor and record its readings with the force. With --simulate the file has the
+readings of the configured pad, too, and `tactile_sim fit` reads it.
+
+  tactile_sim protocol gripper --pad left_pad --load 5 --out presses.csv
+  tactile_sim protocol gripper --pad left_pad --load 5 --simulate --out simulated.csv
+"""
+
+_NUMBERS = (
+    ("load", 5.0, "N", "greatest force"),
+    ("hold", 1.0, "s", "time of each hold"),
+    ("speed", 20.0, "N/s", "speed of the force"),
+    ("rate", 100.0, "Hz", "samples per second"),
+)
+
+
+def add_protocol(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``protocol``."""
+    parser = new_parser(
+        subparsers, _protocol, "protocol", "write the presses to record for a fit", PROTOCOL_DETAILS
+    )
+    add_config(parser)
+    parser.add_argument("--pad", required=True, metavar="NAME", help="name of the pad to press")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="CSV file to write")
+    for name, default, unit, what in _NUMBERS:
+        parser.add_argument(
+            f"--{name}",
+            type=positive,
+            default=default,
+            metavar=unit.partition("/")[0],
+            help=f"{what} [{unit}]; {default:g} by default",
+        )
+    parser.add_argument(
+        "--taxels", nargs="+", type=int, default=[], metavar="N", help="only these; all by default"
+    )
+    parser.add_argument(
+        "--indenter", metavar="SHAPE", help="with --simulate: what presses, as in `tactile_sim fit`"
+    )
+    parser.add_argument("--simulate", action="store_true", help="add the readings of the configured pad")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+
+
+def _protocol(args: argparse.Namespace) -> int:
+    """Write the motion to a CSV file, print the motion's duration and number of samples, and return 0."""
+    import numpy as np
+
+    from tactile_sim import config
+    from tactile_sim.bag.atomic_write import fresh, refuse_existing
+    from tactile_sim.fit import FitPad, Indenter, protocol
+
+    if args.indenter is not None and not args.simulate:
+        raise CommandError("--indenter: requires --simulate")
+    if args.out.suffix.lower() != ".csv":
+        raise CommandError(f"--out: must end in .csv, got {args.out.name!r}")
+    refuse_existing(args.out, args.force)
+    settings = config.load(args.config)
+    pad = FitPad(settings, args.pad, Indenter.parse(args.indenter or "point"))
+    motion = protocol.make(pad, args.load, args.hold, args.speed, args.rate, args.taxels)
+    columns = motion.columns()
+    if args.simulate:
+        readings = protocol.simulate(motion, pad)
+        columns |= {f"reading_{k}": readings[:, k] for k in range(readings.shape[1])}
+    table = np.stack(list(columns.values()), axis=1)
+    with fresh(args.out) as path:
+        np.savetxt(path, table, delimiter=",", header=",".join(columns), comments="", fmt="%.9g")
+    number = len(set(motion.taxel.tolist()) - {-1})
+    print(
+        f"{args.out}: {counted(number, 'taxel')}, {motion.times[-1]:.1f} s, {counted(len(table), 'sample')}"
+    )
+    return 0

@@ -11,17 +11,15 @@ from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tactile_sim import signals
-from tactile_sim.commands import new_parser
-from tactile_sim.commands.option_types import between, seconds
-from tactile_sim.environment import require_mujoco
-from tactile_sim.errors import BagError
-from tactile_sim.text import counted
+from tactile_sim.commands import between, new_parser, seconds
+from tactile_sim.common import signals
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.processes import require_mujoco
+from tactile_sim.common.text import counted
 
 if TYPE_CHECKING:
-    from tactile_sim.analysis.recording import Recording
-    from tactile_sim.analysis.robots import Robot
-    from tactile_sim.analysis.span import Span
+    from tactile_sim.figures.messages import Robot, Span
+    from tactile_sim.figures.recording import Recording
 
 FIGURES = ("forces", "raster", "peak", "map", "contacts")
 DETAILS = """\
@@ -40,24 +38,20 @@ figures:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``plot`` and its arguments."""
-    parser = new_parser(subparsers, "plot", "plot the tactile data of a bag", DETAILS)
+def add_plot(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``plot``."""
+    parser = new_parser(subparsers, _plot, "plot", "plot the tactile data of a bag", DETAILS)
     parser.intermixed = True
     parser.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     parser.add_argument(
-        "figures",
-        nargs="*",
-        default=[],
-        metavar="FIGURE",
-        help=", ".join(FIGURES) + "; all by default",
+        "figures", nargs="*", default=[], metavar="FIGURE", help=", ".join(FIGURES) + "; all by default"
     )
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FOLDER", help="output folder; BAG_plots by default"
     )
     parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="png by default")
     parser.add_argument(
-        "--style", choices=("light", "dark"), default="light", help="colours of figures; light by default"
+        "--style", choices=("light", "dark"), default="light", help="colors of figures; light by default"
     )
     parser.add_argument(
         "--dpi",
@@ -126,7 +120,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
-def main(args: argparse.Namespace) -> int:
+def _plot(args: argparse.Namespace) -> int:
     """Write the requested figures, tactile images, replay page and video, and return 0."""
     if (
         args.video
@@ -135,12 +129,11 @@ def main(args: argparse.Namespace) -> int:
     ):
         os.environ["MUJOCO_GL"] = "egl"  # read by MuJoCo on import
         require_mujoco()
-    from tactile_sim.analysis.encode import require_video
-    from tactile_sim.analysis.robots import choose
-    from tactile_sim.analysis.span import Span
     from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
-    from tactile_sim.bag.contents import contents
-    from tactile_sim.progress import progress, use_lines
+    from tactile_sim.bag.reader import contents
+    from tactile_sim.common.text import progress, use_lines
+    from tactile_sim.figures.messages import Span, choose
+    from tactile_sim.figures.video import require_video
 
     if args.progress:
         use_lines()
@@ -177,13 +170,13 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis import style
-    from tactile_sim.analysis.figures import FIGURES as DRAW
-    from tactile_sim.analysis.figures import MissingTopics
-    from tactile_sim.analysis.recording import Recording
     from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
-    from tactile_sim.drawing.themes import THEMES
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
+    from tactile_sim.figures import style
+    from tactile_sim.figures.colors import THEMES
+    from tactile_sim.figures.plots import FIGURES as DRAW
+    from tactile_sim.figures.plots import MissingTopics
+    from tactile_sim.figures.recording import Recording
 
     folder = args.out or beside(args.bag, "_plots")
     files = {name: folder / f"{name}.{args.format}" for name in args.figures or FIGURES}
@@ -211,11 +204,10 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 
 def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis.encode import video
-    from tactile_sim.analysis.recording import Recording
-    from tactile_sim.analysis.video import HEIGHT, WIDTH, Video
     from tactile_sim.bag.atomic_write import fresh
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
+    from tactile_sim.figures.recording import Recording
+    from tactile_sim.figures.video import HEIGHT, WIDTH, Video, video
 
     with progress("reading") as update:
         recording = Recording(args.bag, robot, span, update)
@@ -223,10 +215,10 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     with (
         progress("rendering") as update,
         fresh(args.video) as path,
-        video(path, args.fps, WIDTH, HEIGHT) as encoder,
+        video(path, args.fps, WIDTH, HEIGHT) as encode,
     ):
         for number, image in enumerate(movie.images(), start=1):
-            encoder.add(image)
+            encode(image)
             update(number, len(movie.stamps))
     print(f"{args.video}: {counted(len(movie.stamps), 'image')}, {len(movie.stamps) / args.fps:.2f} s")
     _report_left_out(recording)
@@ -234,8 +226,8 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
     from tactile_sim.bag.atomic_write import fresh, fresh_folder
-    from tactile_sim.progress import progress
-    from tactile_sim.view.replay.bag_replay import write_bag_replay
+    from tactile_sim.common.text import progress
+    from tactile_sim.view.replay import write_bag_replay
 
     with fresh_folder(args.html.parent), progress("recording") as update, fresh(args.html) as path:
         summary = write_bag_replay(
@@ -248,9 +240,9 @@ def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
 
 
 def _write_frames(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis.images import body_of, write_frames
-    from tactile_sim.errors import suggest
-    from tactile_sim.progress import progress
+    from tactile_sim.common.errors import suggest
+    from tactile_sim.common.text import progress
+    from tactile_sim.figures.video import body_of, write_frames
 
     bodies = sorted(map(body_of, robot.images))
     for pattern in args.body:
@@ -271,10 +263,7 @@ def _report_left_out(recording: Recording) -> None:
     for left_out, why in (
         (recording.touch.left_out, "with another layout of the skin than the first"),
         (recording.feelers.left_out, "with another layout of the feelers than the first"),
-        (
-            recording.covers.unknown,
-            "of feelers before their layout (tactile/BODY/feelers_layout)",
-        ),
+        (recording.covers.unknown, "of feelers before their layout (tactile/BODY/feelers_layout)"),
     ):
         if left_out:
             print(f"skipped {counted(left_out, 'snapshot')} {why}", file=sys.stderr)

@@ -9,21 +9,21 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim import share
-from tactile_sim.commands import complete_config, new_parser
-from tactile_sim.commands.option_types import port_number, positive
-from tactile_sim.errors import CommandError, suggest
-from tactile_sim.signals import StopRequest
+from tactile_sim.commands import complete_config, new_parser, port_number, positive
+from tactile_sim.common.errors import CommandError, suggest
+from tactile_sim.common.files import expand_home, shipped_file, shipped_names
+from tactile_sim.common.signals import StopRequest
 
 if TYPE_CHECKING:
     from tactile_sim.config import WebSettings
-    from tactile_sim.view.web.address import Endpoint
+    from tactile_sim.view.address import Endpoint
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``view`` and its arguments."""
+def add_view(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``view``."""
     parser = new_parser(
         subparsers,
+        _view,
         "view",
         "show a simulation or a bag in the browser",
         "Open the address that it prints; by default only this machine can. Ctrl-C ends the view.\n"
@@ -64,19 +64,15 @@ def complete_source(prefix: str, **_: Any) -> list[str]:
     return [*complete_config(prefix), *FilesCompleter(["mcap"])(prefix)]
 
 
-def main(args: argparse.Namespace) -> int:
-    """Show the configuration or bag until Ctrl-C or until the duration has passed.
-
-    Returns:
-        0, or 1 if the view's process failed.
-    """
-    path = share.expand_home(args.source)
+def _view(args: argparse.Namespace) -> int:
+    """Show the configuration or bag until Ctrl-C or until the duration has passed."""
+    path = expand_home(args.source)
     if path.name == "metadata.yaml" and path.is_file():  # a file in the folder of a bag
         path = path.parent
     if path.suffix == ".mcap" or path.is_dir():
         return _play(path, args)
-    if not path.exists() and path.suffix not in (".yaml", ".yml") and not share.lookup("config", args.source):
-        near = suggest(args.source, share.names("config"))
+    if not path.exists() and path.suffix not in (".yaml", ".yml") and not shipped_file("config", args.source):
+        near = suggest(args.source, shipped_names("config"))
         raise CommandError(
             f"{args.source}: must be a bag, a file or the name of a shipped configuration{near}"
         )
@@ -86,7 +82,7 @@ def main(args: argparse.Namespace) -> int:
 def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
     from tactile_sim.config import WebSettings
-    from tactile_sim.view.bag import player  # imports the web server
+    from tactile_sim.view import player  # imports the web server
 
     endpoint = _endpoint(args, WebSettings())
     return player.play(path, endpoint, args.duration, endpoint.output_folder(args.out))
@@ -101,16 +97,15 @@ def _simulate(args: argparse.Namespace) -> int:
     folder = endpoint.output_folder(args.out)
     print(f"building the skin of {Path(settings.scene).stem}", file=sys.stderr)
     # These imports take seconds, so they come after the first line of output.
-    from tactile_sim.loop.output import Terminal
-    from tactile_sim.loop.runner import Runner
     from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
-    from tactile_sim.view.process.publisher import ViewPublisher
-    from tactile_sim.view.web.address import announcement
+    from tactile_sim.simulation.runner import Output, Runner
+    from tactile_sim.view.address import announcement
+    from tactile_sim.view.publisher import ViewPublisher
 
     failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
 
     def on_lost(reason: str) -> None:
         failures.append(reason)
@@ -139,7 +134,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
     """Return the configured endpoint after applying the command line options."""
-    from tactile_sim.view.web.address import Endpoint
+    from tactile_sim.view.address import Endpoint
 
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token

@@ -8,30 +8,29 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tactile_sim import share
+from tactile_sim.common.errors import MOST_ERRORS, ConfigError, ErrorList
+from tactile_sim.common.files import expand_home, find_shipped, shipped_file
+from tactile_sim.common.names import match
+from tactile_sim.common.schema import Key
 from tactile_sim.config import parameter_file
-from tactile_sim.config.cameras import CameraSettings, resolve_cameras
-from tactile_sim.config.engine_keys import engine_keys
-from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
-from tactile_sim.config.keys import Key
+from tactile_sim.config.elements import resolve_cameras
 from tactile_sim.config.mapping import checked_mapping, from_mapping
-from tactile_sim.config.pad_settings import PadSettings
-from tactile_sim.config.pads import resolve_pads
-from tactile_sim.config.scales import match_scales, resolve_scales
+from tactile_sim.config.review import add_scene_errors, raise_all
 from tactile_sim.config.scene import configured_scene, robot_description
-from tactile_sim.config.scene_errors import add_scene_errors, raise_all
 from tactile_sim.config.settings import (
     KEYS,
+    CameraSettings,
+    FeelerSettings,
     MarkerSettings,
     MotionSettings,
+    PadSettings,
     Rates,
     Settings,
+    SkinSettings,
     WebSettings,
+    engine_keys,
 )
-from tactile_sim.config.skin_plan import skin_plan
-from tactile_sim.config.skin_settings import SkinSettings
-from tactile_sim.errors import ConfigError, ErrorList
-from tactile_sim.patterns import match
+from tactile_sim.config.skin import match_scales, resolve_feelers, resolve_pads, resolve_scales, skin_plan
 
 __all__ = [
     "KEYS",
@@ -66,25 +65,19 @@ def find(name: str | Path) -> Path:
     """Return the path of a configuration file.
 
     A name that ends in ``.yaml`` is always a path, so that a missing file is not replaced by a shipped one.
-
-    Args:
-        name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
-
-    Raises:
-        ConfigError: The name is not text, or it is neither a shipped configuration nor looks like a path.
     """
     if not isinstance(name, str | os.PathLike):
         raise ConfigError(f"configuration: must be a name such as 'touch_cube' or a path, got {name!r}")
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
-    path = share.expand_home(name)
+    path = expand_home(name)
     if os.path.isfile(path) or path.suffix in (".yaml", ".yml"):
         return path
-    shipped = share.lookup("config", str(name))
+    shipped = shipped_file("config", str(name))
     if shipped is not None:
         return shipped
     looks_like_a_path = len(path.parts) != 1 or os.path.exists(path)
-    return path if looks_like_a_path else share.find("config", str(name))
+    return path if looks_like_a_path else find_shipped("config", str(name))
 
 
 def load(
@@ -93,19 +86,7 @@ def load(
     changes: Mapping[str, Any] = MappingProxyType({}),
     scene_errors: bool = False,
 ) -> Settings:
-    """Load and validate the settings in a parameter file.
-
-    Args:
-        name: Path of a YAML file, or the name of a shipped configuration such as ``touch_cube``.
-        node: Full name of the node whose parameters are read.
-        changes: Values that override those in the file, keyed by full key such as ``skin.thickness``.
-        scene_errors: Whether the error about invalid values also lists errors in the scene and in the names
-            of its elements. This takes longer.
-
-    Raises:
-        ConfigError: The file cannot be read, or a key or value is invalid.
-        ConfigErrors: There are several errors.
-    """
+    """Load and validate the settings in a parameter file."""
     path = find(name)
     if not isinstance(node, str):
         raise ConfigError(f"node: must be a full name such as '/tactile_sim', got {node!r}")
@@ -114,7 +95,7 @@ def load(
     values = parameter_file.read(path, str(path), node) | dict(changes)
     settings, invalid = checked_mapping(values, path.absolute().parent, str(path))
     errors = ErrorList(error for _, error in invalid)
-    if invalid and scene_errors:
+    if invalid and scene_errors and len(errors.errors) < MOST_ERRORS:  # more would not be shown
         add_scene_errors(settings, [key for key, _ in invalid], errors)
     errors.check()
     return settings

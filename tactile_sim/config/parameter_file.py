@@ -18,10 +18,9 @@ from typing import Any, NoReturn
 
 import yaml
 
-from tactile_sim import share
-from tactile_sim.errors import ConfigError
-from tactile_sim.files import MB, read_file
-from tactile_sim.schema import check_characters
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.files import MB, read_file, shipped_file, similar_file
+from tactile_sim.common.schema import check_characters
 
 Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
 
@@ -35,17 +34,7 @@ _MOST_BYTES = MB
 
 
 def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value]:
-    """Return the parameters that a file sets for a node, keyed by full name such as ``skin.scales.cube``.
-
-    Args:
-        path: Path of the file.
-        source: Name of the file in error messages.
-        node: Full name of the node. Sections are matched with it as in rcl.
-
-    Raises:
-        ConfigError: The file is missing, unreadable, not UTF-8, not a parameter file, or has no section for
-            this node.
-    """
+    """Return the parameters that a file sets for a node, keyed by full name such as ``skin.scales.cube``."""
     sections = read_sections(path, source)
     matching = [parameters for name, parameters in sections.items() if applies(name, node)]
     if not matching:
@@ -58,15 +47,7 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
 
 
 def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
-    """Return the parameters in each section of a file, keyed by section name.
-
-    Args:
-        path: Path of the file.
-        source: Name of the file in error messages.
-
-    Raises:
-        ConfigError: The file is missing, unreadable, not UTF-8 or not a parameter file.
-    """
+    """Return the parameters in each section of a file, keyed by section name."""
     return _Reader(_text(path, source), source).sections()
 
 
@@ -109,7 +90,7 @@ def _text(path: Path, source: str) -> str:
         return content.decode("utf-8-sig")
     except FileNotFoundError:
         shipped = f"; the shipped configuration has the name {path.stem!r}" if _is_shipped(path) else ""
-        raise ConfigError(f"{source}: no such file{shipped or share.similar_file(path)}") from None
+        raise ConfigError(f"{source}: no such file{shipped or similar_file(path)}") from None
     except IsADirectoryError:
         raise ConfigError(f"{source}: is a folder, not a YAML file") from None
     except UnicodeDecodeError as error:
@@ -120,7 +101,7 @@ def _text(path: Path, source: str) -> str:
 
 
 def _is_shipped(path: Path) -> bool:
-    return len(path.parts) == 1 and share.lookup("config", path.stem) is not None
+    return len(path.parts) == 1 and shipped_file("config", path.stem) is not None
 
 
 def applies(section: str, node: str) -> bool:

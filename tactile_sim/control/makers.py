@@ -2,41 +2,71 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import mujoco
+import numpy as np
+
+from tactile_sim.common.errors import CommandError, ConfigError
+from tactile_sim.common.names import Names, topic_token
 from tactile_sim.config import Settings
-from tactile_sim.config.grippers import GripperSettings, check_joints
-from tactile_sim.config.motion import check_keyframes
+from tactile_sim.config.elements import check_joints, check_keyframes
+from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.commander import Commander
-from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine
-from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.names import Names, topic_token
-from tactile_sim.registry import engine_plugin
+from tactile_sim.engines.registry import engine_plugin
+
+
+class Motion(Protocol):
+    """Built-in motion of a scene, which runs until the first command."""
+
+    interval: float
+    """Simulation time between two calls of `act` [s]; 0 means one call per step."""
+
+    def act(self, engine: Engine) -> None:
+        """Set the controls for the next steps."""
+
+    def restart(self) -> None:
+        """Restart after a reset of the engine."""
+
+
+class KeyframeMotion:
+    """Motion that moves the controls in a smooth loop through the controls stored in keyframes."""
+
+    interval = 0.01
+
+    def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
+        """Prepare a loop through keyframes."""
+        self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
+        self._interval = period / len(keyframes)
+
+    def act(self, engine: Engine) -> None:
+        """Set the controls for the current time."""
+        engine.ctrl[:] = self.control(engine.time)
+
+    def restart(self) -> None:
+        """Do nothing; the motion has no state."""
+
+    def control(self, time: float) -> np.ndarray:
+        """Return the controls (nu,) at a time [s] since the reset."""
+        phase, fraction = divmod(time / self._interval, 1.0)
+        first = int(phase) % len(self._controls)
+        here, there = self._controls[first], self._controls[first + 1 - len(self._controls)]
+        # Cosine interpolation: the controls are at rest at every keyframe.
+        return here + (there - here) * (0.5 - 0.5 * math.cos(math.pi * fraction))
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """Create the commander that the engine's plug-in defines or, if it defines none, a `Commander`.
-
-    Args:
-        settings: Configuration with the table ``control``.
-        names: Names of the scene's elements.
-        engine: Engine that runs the scene.
-
-    Raises:
-        ConfigError: ``control`` does not fit the scene.
-    """
+    """Create the commander that the engine's plug-in defines or, if it defines none, a `Commander`."""
     where = f"{settings.source}: control"
     own = engine_plugin(settings.engine).make_commander(engine, names, settings.control, where)
     return own or Commander(engine.model, names)
 
 
 def make_grippers(settings: Settings, commander: Commander) -> dict[str, GripperSettings]:
-    """Return the configured grippers, keyed by name.
-
-    Raises:
-        ConfigError: A joint does not exist, follows another one, is repeated or has no position servo with a
-            constant gain, or two grippers have the same action names.
-        ConfigErrors: Several joints do not exist.
-    """
+    """Return the configured grippers, keyed by name."""
     check_joints(settings, commander.joint_names)
     grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
     owners: dict[str, str] = {}
@@ -63,17 +93,7 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
 
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:
-    """Create the built-in motion, or return None if none is configured.
-
-    Args:
-        settings: Configuration with the keys ``motion.*``.
-        names: Names of the scene's elements.
-        engine: Engine that runs the scene.
-
-    Raises:
-        SceneError: A keyframe is unknown.
-        ConfigErrors: Several keyframes are unknown.
-    """
+    """Create the built-in motion, or return None if none is configured."""
     own = engine_plugin(settings.engine).make_motion(engine, settings.engine_settings)
     if own is not None or not settings.motion.keyframes:
         return own

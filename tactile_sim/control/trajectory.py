@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tactile_sim.arguments import as_array, known, numbers
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.schema import as_array, known, numbers
 
 _NONE = np.empty((0, 0))
 
@@ -48,15 +48,7 @@ class JointTrajectory:
             object.__setattr__(self, name, array)
 
     def check(self, joints: Sequence[str]) -> None:
-        """Check the waypoints.
-
-        Args:
-            joints: Names of all joints that accept commands.
-
-        Raises:
-            CommandError: A joint is unknown or named twice, an array has the wrong shape or contains values
-                that are not finite, accelerations lack velocities, or times are negative or do not increase.
-        """
+        """Check the waypoints."""
         for name in self.joints:
             known("joint_trajectory: no joint", name, joints)
         twice = [name for name in self.joints if self.joints.count(name) > 1]
@@ -83,9 +75,8 @@ class JointTrajectory:
     def starting_from(self, position: np.ndarray, velocity: np.ndarray) -> JointTrajectory:
         """Return the trajectory with a point added at time 0, or unchanged if it already starts at time 0.
 
-        Args:
-            position: (k,) Positions of the added point [rad or m].
-            velocity: (k,) Velocities of the added point [rad/s or m/s].
+        - ``position``: (k,) Positions of the added point [rad or m].
+        - ``velocity``: (k,) Velocities of the added point [rad/s or m/s].
         """
         if self.times[0] <= 0.0:
             return self

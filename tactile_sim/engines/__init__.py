@@ -10,17 +10,17 @@ from typing import Any, cast
 
 import mujoco
 
-from tactile_sim.arguments import whole
+from tactile_sim.common.errors import EngineError, SceneError
+from tactile_sim.common.schema import whole
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.environments import Environments
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
 from tactile_sim.engines.protocol import DataEngine, Engine
+from tactile_sim.engines.registry import engine_plugin
 from tactile_sim.engines.sensors import ContactSensor
-from tactile_sim.errors import EngineError, SceneError
-from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes import compiled, load_scene
-from tactile_sim.scenes.sensor_schema import check_sensors
+from tactile_sim.scenes.contact_sensors import check_sensors
 
 __all__ = [
     "ContactSensor",

@@ -9,12 +9,12 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.arguments import require_controls, whole
+from tactile_sim.common.errors import EngineError
+from tactile_sim.common.schema import require_controls, whole
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco import STABILITY_WARNINGS, MjDataEngine, StateArrays, keyframe_id
 from tactile_sim.engines.sensors import Sensors
-from tactile_sim.errors import EngineError
-from tactile_sim.mujoco_log import ignore_instability
+from tactile_sim.scenes.faults import ignore_instability
 
 
 def environment_ids(envs: Sequence[int] | np.ndarray | None, count: int) -> np.ndarray:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, NoReturn
 import mujoco
 import numpy as np
 
-from tactile_sim.actuators import first_outputs
-from tactile_sim.arguments import LARGEST, require_controls, whole
+from tactile_sim.common.errors import EngineError
+from tactile_sim.common.names import Names, first_outputs
+from tactile_sim.common.schema import LARGEST_STATE, require_controls, whole
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.motrix_model import (
     MotrixModel,
@@ -23,9 +24,7 @@ from tactile_sim.engines.motrix_model import (
 )
 from tactile_sim.engines.mujoco import MjDataEngine
 from tactile_sim.engines.sensors import Sensors
-from tactile_sim.errors import EngineError
-from tactile_sim.names import Names
-from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact, sensor_names
+from tactile_sim.scenes.contact_sensors import ALL_BITS, contact_layout, is_contact, sensor_names
 
 _SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
 _LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]
@@ -288,7 +287,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             ("position", qpos, self.model.jnt_qposadr),
             ("velocity", qvel, self.model.jnt_dofadr),
         ):
-            fine = np.abs(values) < LARGEST
+            fine = np.abs(values) < LARGEST_STATE
             if not fine.all():
                 bad = np.flatnonzero(~fine)
                 place = f" of {self._degree_of_freedom(addresses, int(bad[0]))}" if len(bad) == 1 else ""

@@ -12,7 +12,8 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.arguments import LARGEST, require_controls, whole
+from tactile_sim.common.errors import EngineError
+from tactile_sim.common.schema import LARGEST_STATE, require_controls, whole
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.environments import Environments
 from tactile_sim.engines.motrix import PartialSensors, unsupported_features, unsupported_in_batch
@@ -28,9 +29,7 @@ from tactile_sim.engines.motrix_model import (
     sliding_friction,
 )
 from tactile_sim.engines.sensors import lengths
-from tactile_sim.errors import EngineError
-from tactile_sim.scenes.sensor_layout import WIDTHS, MujocoLayout, contact_layout
-from tactile_sim.scenes.sensor_schema import REDUCTIONS
+from tactile_sim.scenes.contact_sensors import REDUCTIONS, WIDTHS, MujocoLayout, contact_layout
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "mocap_pos", "mocap_quat")
 """Names of the arrays that determine the result of the next step."""
@@ -48,7 +47,7 @@ def bytes_of_contacts(model: mujoco.MjModel) -> int:
 
 def valid_rows(values: np.ndarray) -> np.ndarray:
     """Return a mask (n,) of the rows of ``values`` (n, k) that are finite and below `arguments.LARGEST`."""
-    return (np.abs(values) < LARGEST).all(axis=1)
+    return (np.abs(values) < LARGEST_STATE).all(axis=1)
 
 
 class MotrixEnvironments(PartialSensors, Environments):

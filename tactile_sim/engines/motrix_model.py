@@ -18,10 +18,10 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
+from tactile_sim.common.errors import EngineError
+from tactile_sim.common.names import Names
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import EngineError
-from tactile_sim.mujoco_log import without_compiler_warnings
-from tactile_sim.names import Names
+from tactile_sim.scenes.faults import without_compiler_warnings
 
 _LOG = logging.getLogger("tactile_sim.motrix")
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -142,7 +142,7 @@ def ignored_features(lines: list[str]) -> list[str]:
 def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     """Return a copy of a spec in which all bodies, geoms, joints and actuators have names.
 
-    Unnamed elements get the name that `tactile_sim.names.Names` generates, unless it is already used.
+    Unnamed elements get the name that `tactile_sim.common.names.Names` generates, unless it is already used.
     """
     copy = spec.copy()
     with without_compiler_warnings():

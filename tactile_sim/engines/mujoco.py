@@ -11,11 +11,11 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.arguments import described, indices, known, numbers, orientation, require_controls, whole
+from tactile_sim.common.errors import CommandError, EngineError
+from tactile_sim.common.schema import described, indices, known, numbers, orientation, require_controls, whole
 from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
 from tactile_sim.engines.sensors import Sensors
-from tactile_sim.errors import CommandError, EngineError
-from tactile_sim.mujoco_log import ignore_instability, log_warnings
+from tactile_sim.scenes.faults import ignore_instability, log_warnings
 
 log_warnings()
 

@@ -9,10 +9,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.cameras.camera import Camera
 from tactile_sim.engines.environments import Environments, MujocoEnvironments
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.protocol import Engine
+from tactile_sim.scenes.camera import Camera
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class EngineTopic:
 
 
 class EnginePlugin:
-    """Base class of plug-ins that add an engine, see `tactile_sim.registry`.
+    """Base class of plug-ins that add an engine, see `tactile_sim.engines.registry`.
 
     Only `make_engine` must be overridden. The argument ``options`` of the methods is an instance of
     `Settings`, created from the configuration keys below the engine's name. It is None if the plug-in has no
@@ -56,7 +56,7 @@ class EnginePlugin:
     Settings: type | None = None
     """Frozen dataclass of the configuration keys below the engine's name.
 
-    Create its fields with `config.keys.key`.
+    Create its fields with `tactile_sim.common.schema.parameter`.
     """
 
     def make_engine(

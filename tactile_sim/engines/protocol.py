@@ -10,7 +10,7 @@ import numpy as np
 
 from tactile_sim.engines.contacts import Contacts, FlexContacts
 from tactile_sim.engines.sensors import ContactSensor
-from tactile_sim.scenes.sensor_layout import ContactLayout
+from tactile_sim.scenes.contact_sensors import ContactLayout
 
 
 class EngineArrays(Protocol):

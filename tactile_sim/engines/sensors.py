@@ -8,9 +8,9 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.arguments import known
-from tactile_sim.errors import EngineError
-from tactile_sim.scenes.sensor_layout import (
+from tactile_sim.common.errors import EngineError
+from tactile_sim.common.schema import known
+from tactile_sim.scenes.contact_sensors import (
     WIDTHS,
     ContactLayout,
     MujocoLayout,

@@ -14,11 +14,11 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.common.errors import ConfigError, SceneError
+from tactile_sim.common.names import Names
 from tactile_sim.feelers.painted import MOST_PIXELS
 from tactile_sim.geometry.maps import in_body, own_map
 from tactile_sim.geometry.uv_map import SIDES, BoxMap, RoundMap, SurfacePoints, Triangles, UvMap, pixels_of
-from tactile_sim.names import Names
 from tactile_sim.skin.placement import even
 from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape

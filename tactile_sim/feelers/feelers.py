@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.arguments import as_number, require_arrays
-from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.names import Names
+from tactile_sim.common.errors import CommandError, ConfigError
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import as_number, require_arrays
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tactile_sim.errors import ConfigError
-from tactile_sim.share import similar_file
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.files import similar_file
 
 MOST_PIXELS = 2**24
 """Largest allowed number of pixels in an image (4096 x 4096). Larger files are rejected before decoding."""

@@ -11,8 +11,9 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.arguments import as_number, is_index
-from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.common.errors import ConfigError, SceneError
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import as_number, is_index
 from tactile_sim.feelers.evenly import (
     MOST_FEELERS,
     GeomFeelers,
@@ -25,7 +26,6 @@ from tactile_sim.feelers.feelers import Part, Placed
 from tactile_sim.feelers.painted import brightness
 from tactile_sim.geometry.maps import in_body, painted_map
 from tactile_sim.geometry.uv_map import SurfacePoints, UvMap, mesh_uv
-from tactile_sim.names import Names
 
 LENGTH = 0.1
 """Default length of evenly spaced feelers, and of feelers on white pixels [m]."""

@@ -29,6 +29,8 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
     times, readings, number = recording.times, recording.readings, recording.readings.shape[1]
     load = _reference(recording)
     loaded = is_loaded(load[:, None])
+    if not loaded.any():
+        return
     interval = float(np.median(np.diff(times)))
     if interval > _SLOW:
         unit = "nanoseconds" if interval > 1e5 else "milliseconds"
@@ -71,8 +73,8 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
     if clipped:
         taxel, value, share = clipped[0]
         yield (
-            f"taxels {_listed([c[0] for c in clipped])}: clipped; taxel {taxel} reads {value:g} in {share:.0%} of the"
-            " loaded samples; press less, or cut these samples out and configure clip"
+            f"taxels {_listed([c[0] for c in clipped])}: clipped; taxel {taxel} is {value:g} in {share:.0%}"
+            " of the loaded samples; press less, or cut these samples out and configure clip"
         )
     if recording.taxel is not None and recording.force is not None:
         yield from _numbering(recording)
@@ -95,13 +97,13 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
         worst = int(np.argmax(drift / np.maximum(noise, 1e-12)))
         if drift[worst] > 5 * noise[worst] and drift[worst] > 0.03 * spans[worst]:
             yield (
-                f"taxel {worst} at rest drifts by {drift[worst]:.3g}, more than its noise of {noise[worst]:.2g};"
+                f"taxel {worst} at rest drifts by {drift[worst]:.3g}, more than its noise {noise[worst]:.2g};"
                 " record shorter pieces and pass them all, or let the sensor warm up"
             )
 
 
 def share_of_pressed_taxel(result: Fit, pad: FitPad) -> str:
-    """Return a warning if the pressed taxel's share of the readings differs from the configured skin's; or "".
+    """Return a warning if the pressed taxel's share is not that of the configured skin, otherwise "".
 
     Shares are relative to the sum over the taxels.
     """
@@ -167,8 +169,8 @@ def _numbering(recording: Recording) -> Iterator[str]:
         )
     elif (shift == 0).mean() < 0.5:
         yield (
-            f"taxel: another taxel responds most in {(shift != 0).mean():.0%} of the samples; check the order of"
-            " the readings, or leave out the column taxel"
+            f"taxel: another taxel responds most in {(shift != 0).mean():.0%} of the samples; check the order"
+            " of the readings, or leave out the column taxel"
         )
 
 

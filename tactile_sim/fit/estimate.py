@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import differential_evolution, least_squares
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 from tactile_sim.fit.model import (
     LONGEST_DELAY,
     ORDERS,
@@ -33,7 +33,7 @@ from tactile_sim.fit.replay import Verdict, replay
 _FREE = 0.01
 """A taxel counts as unloaded up to this fraction of the largest load."""
 _LEAST = 0.05
-"""A gain is unidentifiable if the taxel's load, summed over time, is below this fraction of the largest sum."""
+"""A gain is unidentifiable if the sum of the taxel's loads is below this fraction of the largest sum."""
 _FLOOR = 1e-5
 """Errors below this fraction of the range are due to the resolution of files and of float32."""
 _SEARCHED, _SELECTED = 1_500, 3_000
@@ -46,6 +46,10 @@ _STEP = 1e-4
 """Step of the numerical derivatives, as a fraction of a parameter's range."""
 WIDE = 0.25
 """A parameter is undetermined if its confidence interval's half-width exceeds this fraction of its range."""
+_UNKNOWN = 0.5
+"""A stage is left out if the half-width of its strength's interval exceeds this fraction of its range."""
+_AT_BOUND = 0.005
+"""A parameter is at its bound within this fraction of its range."""
 Z = 1.96
 """Half-width of a 95 % confidence interval in standard deviations."""
 _PROBE = 0.1
@@ -147,6 +151,7 @@ def fit(
     progress("selecting stages")
     solution = _without_unknown(some, _select(some, solution, orders))
     rounding = resolution(data.readings)
+    exact = max(rounding / np.sqrt(12), 10 * _FLOOR * data.scale)
     solution = solve(data, solution.parameters, solution.scaled, solution.order)
     if level:
         data = replace(data, weights=data.weights * _above(solution, level, data))
@@ -158,12 +163,14 @@ def fit(
         fewer = tuple(solution.parameters[k] for k in keep)
         candidates = tuple(p for p in candidates if p.stage != "delay")
         solution = solve(data, fewer, solution.scaled[keep], solution.order)
-    found = fit_noise(_semivariance(data, solution), rounding / np.sqrt(12))
+    found = fit_noise(_semivariance(data, solution), exact)
     if found.smoothing > 0:
-        data = replace(data, smoothing=found.smoothing)
-        solution = refine(data, solution, most=6)
+        smooth = replace(data, smoothing=found.smoothing)
+        smoothed = refine(smooth, solution, most=6)
+        if smoothed.rss < _MORE * solution.rss:  # the low pass does not contradict the signal
+            data, solution = smooth, smoothed
     spectrum = _semivariance(data, solution)
-    noise = fit_noise(spectrum, rounding / np.sqrt(12))
+    noise = fit_noise(spectrum, exact, stationary=not data.smoothing)
     if data.smoothing > 0 and noise.smoothing > 0:
         noise = noise._replace(smoothing=data.smoothing)
     progress("computing confidence intervals")
@@ -194,7 +201,7 @@ def prepare(
             )
         if not np.ptp(loads[known], axis=0).any():
             raise CommandError(
-                f"{recording.source}: the reference is constant, got a load of {np.abs(loads[known]).max():g} N;"
+                f"{recording.source}: the reference is constant, got {np.abs(loads[known]).max():g} N;"
                 " record presses and releases"
             )
         if not np.ptp(recording.readings, axis=0).any():
@@ -361,13 +368,14 @@ def _independent(data: Data, solution: Solution) -> float:
 
 
 def _select(data: Data, solution: Solution, orders: tuple[int, ...]) -> Solution:
-    """Choose the order of the curves, and remove the stages that the Bayesian information criterion rejects."""
+    """Choose the order of the curves, and remove stages that the Bayesian information criterion rejects."""
+    solution = _without_trends(data, solution)
     trials = [solution]
     trials += [refine(data, replace(solution, order=order)) for order in reversed(orders[:-1])]
     errors = [_prediction_error(data, trial) for trial in trials]
     enough = [t for t, error in zip(trials, errors, strict=True) if error <= _MORE * min(errors)]
     solution = min(enough, key=lambda trial: trial.order)
-    number = max(solution.rss / _variances(data, solution)[0], 2.0)  # of independent samples
+    number = _independent(data, solution)
     while solution.parameters:
         scores = []
         for stage in dict.fromkeys(p.stage for p in solution.parameters):
@@ -386,7 +394,7 @@ def _select(data: Data, solution: Solution, orders: tuple[int, ...]) -> Solution
 
 
 def _prediction_error(data: Data, solution: Solution) -> float:
-    """Return the mean square error of predictions of parts of the recordings from the other parts [units²]."""
+    """Return the mean square error of predicting parts of the recordings from the other parts [units²]."""
     response, total = respond(data, solution.values), (_FLOOR * data.scale) ** 2 * data.weights.sum()
     fold = np.zeros(len(data.times), int)
     for start, stop in data.bounds:
@@ -417,7 +425,7 @@ def _press_lengths(data: Data) -> tuple[float, np.ndarray]:
 def _variances(
     data: Data, solution: Solution, spectrum: Semivariance | None = None
 ) -> tuple[float, np.ndarray]:
-    """Return the variance of the residuals per independent sample [units²], over all taxels and for each (m,).
+    """Return the variance of the residuals per independent sample [units²], of all taxels and each (m,).
 
     Noise is independent after its correlation time. The rest of the residuals are errors of the model, which
     are correlated over a whole press.
@@ -437,7 +445,7 @@ def _variances(
 
 
 def _covariance(data: Data, solution: Solution, variance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives (r, p) of the r used readings, and the covariance (p, p) of the shared parameters.
+    """Return derivatives (r, p) of the r used readings, and the covariance (p, p) of shared parameters.
 
     Both are for parameters scaled to the range 0 to 1. The curves are refitted after each change, so effects
     that they can compensate have derivative 0.
@@ -454,19 +462,34 @@ def _covariance(data: Data, solution: Solution, variance: float) -> tuple[np.nda
     return slopes, np.linalg.inv(information)
 
 
+def _without_trends(data: Data, solution: Solution) -> Solution:
+    """Remove stages whose time constant is at the upper end of the search: they follow a trend."""
+    trends = {
+        p.stage
+        for p, x in zip(solution.parameters, solution.scaled, strict=True)
+        if p.log and x > 1 - _AT_BOUND
+    }
+    return _without(data, solution, trends) if trends else solution
+
+
+def _without(data: Data, solution: Solution, stages: set[str]) -> Solution:
+    """Remove stages and refine the solution."""
+    keep = [k for k, p in enumerate(solution.parameters) if p.stage not in stages]
+    fewer = tuple(solution.parameters[k] for k in keep)
+    return refine(data, solve(data, fewer, solution.scaled[keep], solution.order))
+
+
 def _without_unknown(data: Data, solution: Solution) -> Solution:
     """Remove stages whose strength the data do not determine; they would make all parameters uncertain."""
     while True:
         _, covariance = _covariance(data, solution, _variances(data, solution)[0])
-        wide = Z * np.sqrt(np.diag(covariance)) > WIDE
+        wide = Z * np.sqrt(np.diag(covariance)) > _UNKNOWN
         unknown = {
             p.stage for p, w in zip(solution.parameters, wide, strict=True) if w and p.neutral is not None
         }
         if not unknown:
-            return solution
-        keep = [k for k, p in enumerate(solution.parameters) if p.stage not in unknown]
-        fewer = tuple(solution.parameters[k] for k in keep)
-        solution = refine(data, solve(data, fewer, solution.scaled[keep], solution.order))
+            return _without_trends(data, solution)
+        solution = _without(data, solution, unknown)
 
 
 def _semivariance(data: Data, solution: Solution) -> Semivariance:
@@ -526,8 +549,8 @@ def _result(
         np.sqrt((data.weights * (data.readings - solution.curves.fitted) ** 2).sum() / data.weights.sum())
     )
     return Fit(
-        recordings, data, solution.curves.fitted, tuple(estimates), gains, gain_halves, offsets, rms, spectrum,
-        stages,
+        recordings, data, solution.curves.fitted, tuple(estimates), gains, gain_halves, offsets, rms,
+        spectrum, stages,
     )  # fmt: skip
 
 
@@ -539,7 +562,7 @@ def _shared_estimates(solution: Solution, covariance: np.ndarray) -> list[Estima
         scaled = solution.scaled[k]
         low, high = (parameter.unscaled(min(max(scaled + s * deviation, 0.0), 1.0)) for s in (-1, 1))
         value = parameter.unscaled(scaled)
-        at_bound = not 0.005 < scaled < 0.995 and (parameter.log or parameter.neutral != value)
+        at_bound = not _AT_BOUND < scaled < 1 - _AT_BOUND and (parameter.log or parameter.neutral != value)
         note = "a wide interval: the recording hardly depends on it" if deviation > WIDE else ""
         if at_bound:
             note = f"at its bound {value:.3g}; longer holds and pauses determine it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tactile_sim.analysis import style
+from tactile_sim.figures import style
 from tactile_sim.fit.estimate import Fit
 
 _TAXELS = 4

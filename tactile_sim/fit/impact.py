@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 from scipy.optimize import differential_evolution, minimize
 
+from tactile_sim.common.errors import CommandError
 from tactile_sim.config import Settings
-from tactile_sim.errors import CommandError
 from tactile_sim.fit.estimate import Z
 from tactile_sim.fit.model import Estimate
 from tactile_sim.fit.recording import read_table

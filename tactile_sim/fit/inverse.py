@@ -13,7 +13,9 @@ _BELOW = 0.1
 """The grid begins below zero, by this fraction of the largest load, as noise does."""
 
 
-def invert(result: Fit, times: np.ndarray, readings: np.ndarray, taxels: np.ndarray | None = None) -> np.ndarray:
+def invert(
+    result: Fit, times: np.ndarray, readings: np.ndarray, taxels: np.ndarray | None = None
+) -> np.ndarray:
     """Return the load (n,) of readings under the same load on all taxels [N].
 
     For each sample, it is the load whose predicted readings are nearest, weighted by the covariance of the
@@ -46,14 +48,18 @@ def invert(result: Fit, times: np.ndarray, readings: np.ndarray, taxels: np.ndar
     return _without_creep(response, times, stage["strength"], stage["time_constant"]) if stage else response
 
 
-def _without_creep(response: np.ndarray, times: np.ndarray, strength: float, time_constant: float) -> np.ndarray:
+def _without_creep(
+    response: np.ndarray, times: np.ndarray, strength: float, time_constant: float
+) -> np.ndarray:
     """Return the loads (n,) for which the stage viscoelasticity gives a response (n,)."""
     out = np.empty_like(response)
     intervals = np.diff(times, prepend=times[0])
     lost = -np.expm1(-intervals / time_constant)
     ramp = np.divide(lost * time_constant, intervals, out=np.ones_like(lost), where=intervals > 0)
     load = lag = 0.0
-    for k, (value, part, share) in enumerate(zip(response.tolist(), lost.tolist(), ramp.tolist(), strict=True)):
+    for k, (value, part, share) in enumerate(
+        zip(response.tolist(), lost.tolist(), ramp.tolist(), strict=True)
+    ):
         before = (1 - part) * lag - share * load
         load = (value + strength * before) / (1 - strength * share)
         lag = before + share * load

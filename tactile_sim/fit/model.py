@@ -1,8 +1,8 @@
 """Predict the readings in recordings from the parameters of the signal chain.
 
 The readings of a taxel are b + f(u): u is its load after cross-talk, hysteresis, viscoelasticity, adaptation,
-the low pass and the delay, which all taxels share. f is a polynomial, and b the reading without load, which may
-differ between recordings. For given u, the coefficients and b follow from linear regression.
+the low pass and the delay, which all taxels share. f is a polynomial, and b the reading without load, which
+may differ between recordings. For given u, the coefficients and b follow from linear regression.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ class Data:
         chosen = [np.arange(start, stop, step) for start, stop in self.bounds]
         ends = np.cumsum([0, *map(len, chosen)]).tolist()
         at = np.concatenate(chosen)
-        arrays = (self.times, self.loads, self.mixed, self.readings, self.weights)
-        bounds = tuple(zip(ends[:-1], ends[1:], strict=True))
-        return Data(bounds, *(np.ascontiguousarray(array[at]) for array in arrays), self.smoothing)
+        columns = ("times", "loads", "mixed", "readings", "weights")
+        arrays = {name: getattr(self, name)[at] for name in columns}
+        return replace(self, bounds=tuple(zip(ends[:-1], ends[1:], strict=True)), **arrays)
 
     @cached_property
     def scale(self) -> float:
@@ -139,7 +139,7 @@ class Data:
 
 
 def respond(data: Data, values: dict[str, float]) -> np.ndarray:
-    """Return the loads (n, m) after cross-talk, hysteresis, viscoelasticity, adaptation, low pass and delay [N].
+    """Return the loads (n, m) after cross-talk, hysteresis, creep, adaptation, low pass and delay [N].
 
     The stages are computed as in the signal chain, except that the delay interpolates between samples, so
     that the result is a continuous function of the delay, and that the low pass precedes the polynomial.

@@ -1,8 +1,8 @@
 """Estimate the noise of a sensor from the increments of its residuals, like an Allan deviation.
 
 The semivariance S(t) is half of the mean square of the change of the residuals within the time t. White noise
-has a constant S, noise that a low pass has filtered rises to a constant, bounded drift rises slowly to another
-one, and S of a random walk is proportional to t.
+has a constant S, noise that a low pass has filtered rises to a constant, bounded drift rises slowly to
+another one, and S of a random walk is proportional to t.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _LAGS = 24
 _LONGEST = 0.4
 """Longest time difference, as a fraction of the recording."""
 _GAIN = 9.0
-"""Minimum decrease of χ² for which a part is added to the model; a part has two parameters."""
+"""Minimum decrease of χ² for a part with two parameters; a low pass needs more."""
 _WALKS = 2.0
-"""Growth of the semivariance over the last two octaves above which drift may be a random walk; in theory 4."""
-_WHITE = 0.05
+"""Growth of the semivariance over the last two octaves from which drift may be a random walk (theory: 4)."""
+_WHITE = 0.15
 """Noise is white if the correlation of successive samples is below this value."""
 
 
@@ -142,7 +142,8 @@ def fit_noise(data: Semivariance, rounding: float = 0.0, stationary: bool = Fals
                 bounds = (
                     (0.2 * lags[0], 5 * data.interval) if kind == "f" else (5 * data.interval, 3 * lags[-1])
                 )
-                low.append(np.log(bounds[0])), high.append(np.log(max(bounds[1], 1.01 * bounds[0])))
+                low.append(np.log(bounds[0]))
+                high.append(np.log(max(bounds[1], 1.01 * bounds[0])))
                 starts.append(0.5 * (low[-1] + high[-1]))
         best = None
         for shift in (-2.0, 0.0, 2.0) if "s" in kinds else (0.0,):
@@ -168,7 +169,9 @@ def fit_noise(data: Semivariance, rounding: float = 0.0, stationary: bool = Fals
         options = [option for option in options if option[-1] != "d"]
     if len(lags) >= 6:
         trials = {option: solve(option) for option in options}
-        score = {"w": chi} | {o: t[0] + _GAIN * (len(t[1]) - 1) / 2 for o, t in trials.items()}
+        score = {"w": chi} | {
+            o: t[0] + _GAIN * (0.5 * (len(t[1]) - 1) + (o[0] == "f")) for o, t in trials.items()
+        }
         kinds = min(score, key=lambda option: score[option])
         if kinds != "w":
             chi, x, half = trials[kinds]

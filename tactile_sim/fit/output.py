@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tactile_sim import config, share
+from tactile_sim import config
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.files import expand_home, shipped_file
 from tactile_sim.config import parameter_file
-from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.fit.estimate import Fit, Z, earlier, prepare
 from tactile_sim.fit.model import LONGEST_DELAY
 from tactile_sim.fit.pad import FitPad
@@ -30,8 +31,8 @@ _FILES = re.compile(
 TARE = 5.0
 """Time over which the readings of a recording are tared before it is predicted [s]."""
 _FITTED = (
-    "cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "gain", "offset", "drift", "noise", "smoothing",
-    "threshold", "transfer", "delay",
+    "cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "gain", "offset", "drift", "noise",
+    "smoothing", "threshold", "transfer", "delay",
 )  # fmt: skip
 """Stages that every fit replaces."""
 
@@ -53,7 +54,8 @@ def report(result: Fit) -> str:
     names = ", ".join(recording.source for recording in result.recordings)
     curves = "a curve for each taxel" if "second" in result.stages["gain"] else "linear"
     lines = [
-        f"{names}: {len(result.data.times)} samples, {number} of {len(result.gains)} taxels with a gain; {curves}",
+        f"{names}: {len(result.data.times)} samples, {number} of {len(result.gains)} taxels with a gain;"
+        f" {curves}",
         "",
         "parameter                        value ± 95 % confidence",
         *rows,
@@ -71,8 +73,8 @@ def report(result: Fit) -> str:
     return "\n".join(lines)
 
 
-def test_report(result: Fit, pad: FitPad, recording: Recording, foundation: float) -> str:
-    """Return the errors of predicting a recording that was not fitted, without and with a tare at its start."""
+def prediction_report(result: Fit, pad: FitPad, recording: Recording, foundation: float) -> str:
+    """Return the errors of predicting a recording that was not fitted, without and with a tare."""
     data, _ = prepare([recording], pad, foundation)
     stages = {key: block for key, block in result.stages.items() if key not in ("noise", "drift")}
     stages["offset"] = {"taxels": result.stages["offset"]["taxels"]}
@@ -87,8 +89,8 @@ def test_report(result: Fit, pad: FitPad, recording: Recording, foundation: floa
         rms = np.sqrt(np.nanmean((errors - shift) ** 2, axis=0))[used]
         share = rms / spans[used]
         rows.append(
-            f"{recording.source}: predicted{name}: {np.median(rms):.4g} rms, {np.median(share):.1%} of the range"
-            f" (median; worst taxel {np.flatnonzero(used)[share.argmax()]}: {share.max():.1%})"
+            f"{recording.source}: predicted{name}: {np.median(rms):.4g} rms, {np.median(share):.1%} of the"
+            f" range (median; worst taxel {np.flatnonzero(used)[share.argmax()]}: {share.max():.1%})"
         )
     return "\n".join(rows)
 
@@ -204,11 +206,11 @@ def _moved(value: Any, base: Path, folder: Path) -> Any:
     """
     if isinstance(value, list):
         return [_moved(entry, base, folder) for entry in value]
-    if not isinstance(value, str) or "://" in value or share.expand_home(value).is_absolute():
+    if not isinstance(value, str) or "://" in value or expand_home(value).is_absolute():
         return value
     if any(base.glob(escape(value).replace("{geom}", "*"))):
         return str(base / value)
-    shipped = share.lookup("scenes", value)
+    shipped = shipped_file("scenes", value)
     return str(shipped) if shipped and (folder / value).exists() else value
 
 

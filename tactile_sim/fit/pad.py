@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.common.errors import CommandError, suggest
 from tactile_sim.config import Settings, match
-from tactile_sim.errors import CommandError, suggest
 from tactile_sim.fit.recording import Recording, pressed_taxels
 from tactile_sim.signal_chain import SignalChain
 from tactile_sim.simulation import Simulation
@@ -144,8 +144,8 @@ class FitPad:
         """Compute how the indenter loads the taxels where it presses.
 
         Args:
-            points: (p, 3) positions of the indenter in the frame of the body; it presses against the normal of
-                the nearest taxel [m].
+            points: (p, 3) positions of the indenter in the frame of the body [m]; it presses against the
+                normal of the nearest taxel.
         """
         skin = self._simulation.skin
         near = np.linalg.norm(points[:, None] - self.positions, axis=2).argmin(axis=1)
@@ -212,6 +212,7 @@ class FitPad:
         if recording.loads is not None:
             return recording.loads, np.ones(len(recording.times), bool)
         self.require_force()
+        assert recording.force is not None
         place, points = self.places(recording)
         press = self.press(points)
         return press.loads(recording.force, place, foundation or self.foundation), place != -2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 from tactile_sim.fit.estimate import Z
 from tactile_sim.fit.model import Estimate
 from tactile_sim.fit.pad import FitPad

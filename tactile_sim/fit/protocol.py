@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 from tactile_sim.fit.pad import FitPad
 
 MOST_SAMPLES = 5_000_000

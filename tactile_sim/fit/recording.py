@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tactile_sim.errors import CommandError, suggest
-from tactile_sim.files import MB, read_file
+from tactile_sim.common.errors import CommandError, suggest
+from tactile_sim.common.files import MB, read_file
 
 _LARGEST = 512 * MB
 _REST = 0.02

@@ -27,7 +27,7 @@ class Verdict:
     """Comparison of replays with recordings. A poor fit violates at least one of the limits."""
 
     error: float
-    """Error of the mean replay beyond the fast noise of the readings, rms, relative to the range of readings."""
+    """Error of the mean replay beyond fast noise, rms, relative to the range of readings."""
     rms: float
     """Error of the mean replay [units]."""
     worst: tuple[int, float]
@@ -101,7 +101,9 @@ def replay(data: Data, fitted: np.ndarray, stages: dict[str, dict[str, Any]], pa
     each = np.sqrt(np.maximum(mse - fast, 0.0)) / np.where(spans > 0, spans, np.inf)
     excess = np.sqrt(max(float(mse[responds].mean()) - fast, 0.0)) if responds.any() else 0.0
     longest = recorded.lags[-1]
-    times = np.array([time for time in TIMES if 0.9 * recorded.lags[0] <= time <= longest] or [recorded.lags[0]])
+    times = np.array(
+        [time for time in TIMES if 0.9 * recorded.lags[0] <= time <= longest] or [recorded.lags[0]]
+    )
     spread = np.stack([recorded.deviation(times), simulated.deviation(times)])
     loop = _loop(data, real, used, spans, responds), _loop(data, mean, used, spans, responds)
     worst = int(np.argmax(np.where(responds, each, 0.0)))

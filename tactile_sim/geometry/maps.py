@@ -15,7 +15,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from tactile_sim import _core
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import SceneError
+from tactile_sim.common.names import Names
 from tactile_sim.geometry.shapes import GEOM, KINDS, UNFIT
 from tactile_sim.geometry.uv_map import (
     SIDES,
@@ -27,7 +28,6 @@ from tactile_sim.geometry.uv_map import (
     mesh_corners,
     mesh_uv,
 )
-from tactile_sim.names import Names
 
 TRIAL = 512
 """Side length of the image that is used to detect overlapping parts of a map [pixels]."""

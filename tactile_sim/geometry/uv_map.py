@@ -23,7 +23,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import SceneError
 
 MOST_REPEATS = 2**20
 """Maximum number of additional copies of triangles whose UV coordinates extend beyond the image.

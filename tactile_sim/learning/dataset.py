@@ -14,9 +14,9 @@ import mujoco
 import numpy as np
 
 import tactile_sim
-from tactile_sim.arguments import MOST
-from tactile_sim.bag.parquet import require_pyarrow
-from tactile_sim.errors import CommandError
+from tactile_sim.bag.export import require_pyarrow
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.schema import MOST
 from tactile_sim.learning import folder, lerobot
 from tactile_sim.learning.episodes import Episodes, Recipe, check_size
 from tactile_sim.learning.workers import make_shards, require_ray

@@ -14,11 +14,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from tactile_sim.arguments import as_array, described, known, whole
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.drawing.force_scale import taxel_scale
-from tactile_sim.drawing.skin_image import SkinImage, mappable
-from tactile_sim.errors import CommandError, ConfigError, EngineError
+from tactile_sim.common.errors import CommandError, ConfigError, EngineError
+from tactile_sim.common.schema import as_array, described, known, whole
+from tactile_sim.figures.colors import taxel_scale
+from tactile_sim.figures.images import SkinImage, mappable
 from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task, checked
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin.taxels import Pad

@@ -16,8 +16,8 @@ import numpy as np
 
 from tactile_sim import config
 from tactile_sim.batch import Batch, Observation
+from tactile_sim.common.errors import CommandError, TactileSimError, suggest
 from tactile_sim.control.linear_policy import LinearPolicy
-from tactile_sim.errors import CommandError, TactileSimError, suggest
 from tactile_sim.learning.task import NO_GYMNASIUM, TOUCH, Task, checked
 from tactile_sim.skin import TOUCH_FUNCTIONS
 

@@ -15,8 +15,8 @@ from uuid import uuid4
 import numpy as np
 
 from tactile_sim.bag.atomic_write import fresh
-from tactile_sim.bag.parquet import arrow_array
-from tactile_sim.errors import CommandError
+from tactile_sim.bag.export import arrow_array
+from tactile_sim.common.errors import CommandError
 
 INFO = "info.json"
 DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"

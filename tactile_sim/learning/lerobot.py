@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 from tactile_sim.learning import folder
 
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from tactile_sim import config
 from tactile_sim.bag.atomic_write import refuse_existing
-from tactile_sim.bag.parquet import arrow_array, require_pyarrow
+from tactile_sim.bag.export import arrow_array, require_pyarrow
+from tactile_sim.common.errors import CommandError, ConfigError, ConfigErrors, TactileSimError, suggest
 from tactile_sim.config.parameter_file import scalar
-from tactile_sim.errors import CommandError, ConfigError, ConfigErrors, TactileSimError, suggest
 from tactile_sim.learning import folder
 from tactile_sim.learning.dataset import Collection, describe, make_probe
 from tactile_sim.learning.episodes import Episodes, Recipe, call

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import ConfigError, EngineError
+from tactile_sim.common.errors import ConfigError, EngineError
 
 TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "none": lambda seen: np.empty((len(seen.time), 0)),

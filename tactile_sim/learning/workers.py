@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from queue import SimpleQueue
 from typing import Protocol
 
-from tactile_sim.child import PR_SET_PDEATHSIG
-from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.processes import PR_SET_PDEATHSIG
 
 
 class Work(Protocol):

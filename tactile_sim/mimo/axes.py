@@ -15,8 +15,8 @@ from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d import Axes3D, proj3d
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from tactile_sim.drawing import themes
-from tactile_sim.drawing.colors import MAP
+from tactile_sim.figures import colors
+from tactile_sim.figures.colors import MAP
 
 COLORS = ListedColormap(plt.get_cmap(MAP)(np.linspace(0.86, 0.1, 256)), "felt")
 """Color map from amber to near black: inferno without its ends, which are hard to see on white or black."""
@@ -25,14 +25,14 @@ DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
 LIGHT = np.array([0.35, -0.55, 0.76])
 """Unit vector (3,) toward the light."""
 STYLE: dict[Any, Any] = {
-    "axes.edgecolor": themes.LIGHT.ink,
-    "axes.labelcolor": themes.LIGHT.ink,
-    "axes.titlecolor": themes.LIGHT.ink,
-    "grid.color": themes.LIGHT.grid,
-    "text.color": themes.LIGHT.ink,
-    "xtick.color": themes.LIGHT.ink,
+    "axes.edgecolor": colors.LIGHT.ink,
+    "axes.labelcolor": colors.LIGHT.ink,
+    "axes.titlecolor": colors.LIGHT.ink,
+    "grid.color": colors.LIGHT.grid,
+    "text.color": colors.LIGHT.ink,
+    "xtick.color": colors.LIGHT.ink,
     "xtick.labelsize": 8,
-    "ytick.color": themes.LIGHT.ink,
+    "ytick.color": colors.LIGHT.ink,
     "ytick.labelsize": 8,
 }
 LONGEST = 0.2

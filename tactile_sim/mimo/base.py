@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from tactile_sim import arguments
+from tactile_sim.common import schema
+from tactile_sim.common.errors import CommandError, ConfigError, SceneError, suggest
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import SPACING
 from tactile_sim.config import KEYS, match, match_scales
-from tactile_sim.engines.contacts import FORCE_FLOOR, read_contacts
-from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import CommandError, ConfigError, SceneError, suggest
-from tactile_sim.names import Names
-from tactile_sim.schema import SPACING
+from tactile_sim.engines.contacts import FORCE_FLOOR, Contacts, read_contacts
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Skin, TouchFunction
 from tactile_sim.skin.limits import check_count, geom_areas
 from tactile_sim.skin.responses import PER_LOAD
@@ -153,7 +152,7 @@ class Touch:
     def _body_name(self, body: Any, where: str) -> str:
         if isinstance(body, str):
             return body
-        if arguments.is_index(body, self.m_model.nbody):
+        if schema.is_index(body, self.m_model.nbody):
             return self.names.bodies[body]
         raise ConfigError(f"{where}: body id must be 0 to {self.m_model.nbody - 1}, got {body!r}")
 
@@ -276,7 +275,7 @@ class SkinTouch(Touch, ABC):
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
         """Return the readings without contact: arrays of zeros (n, size) float32, keyed by part id."""
-        zeros = np.zeros((len(self.skin.positions), arguments.whole("size", size)), np.float32)
+        zeros = np.zeros((len(self.skin.positions), schema.whole("size", size)), np.float32)
         return self._by_part(zeros)
 
     def flatten_sensor_dict(self, sensor_dict: dict[int, np.ndarray]) -> np.ndarray:
@@ -317,7 +316,7 @@ class SkinTouch(Touch, ABC):
 
     def has_sensors(self, part_id: int) -> bool:
         """Return whether a part has sensors."""
-        return arguments.is_whole(part_id) and part_id in self._slices
+        return schema.is_integer(part_id) and part_id in self._slices
 
     def get_contact_position_relative(self, contact_id: int, part_id: int) -> np.ndarray:
         """Return a contact's position (3,) [m] on the surface of a part, in the part's frame."""
@@ -422,7 +421,7 @@ class SkinTouch(Touch, ABC):
                 raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
             find = self.names.body_id if word == "body" else self.names.geom_id
             return find(name)
-        if not arguments.is_index(part_id, len(names)):
+        if not schema.is_index(part_id, len(names)):
             raise SceneError(f"{word}_id: must be 0 to {len(names) - 1}, got {part_id!r}")
         return int(part_id)
 
@@ -462,7 +461,7 @@ class SkinTouch(Touch, ABC):
         this[row] = 1
         share = TouchFunction(1, "", lambda _: this)
         shares = self.skin.readings_from_loads(loads, share, response)[self._slices[part_id]]
-        output, value = self.sensor_outputs[part_id], np.atleast_1d(arguments.as_array(force))
+        output, value = self.sensor_outputs[part_id], np.atleast_1d(schema.as_array(force))
         if value.shape != output.shape[1:] or not (self._touch.mean or np.isfinite(value).all()):
             raise CommandError(
                 f"{response}: output of {self.touch_type} for contact {contact_id} must be"
@@ -510,7 +509,7 @@ class SkinTouch(Touch, ABC):
         """Return 1 if a contact's normal points into a part, or -1 if it points out of the part."""
         self._check_contact(contact_id)
         first, second = self._parts_of(self.m_data.contact.geom[contact_id]).tolist()
-        if not arguments.is_whole(part_id) or part_id not in (first, second):
+        if not schema.is_integer(part_id) or part_id not in (first, second):
             raise SceneError(f"contact {contact_id} does not involve {self._called(part_id)}")
         return -1.0 if part_id == first else 1.0
 
@@ -518,12 +517,12 @@ class SkinTouch(Touch, ABC):
         return {part: sensors[where] for part, where in self._slices.items()}
 
     def _check_sensing(self, part_id: int) -> None:
-        if not (arguments.is_whole(part_id) and part_id in self._slices):
+        if not (schema.is_integer(part_id) and part_id in self._slices):
             others = suggest("", map(self._called, self._slices))
             raise SceneError(f"{self._called(part_id)} has no sensors{others}")
 
     def _check_contact(self, contact_id: int) -> None:
-        if not arguments.is_index(contact_id, self.m_data.ncon):
+        if not schema.is_index(contact_id, self.m_data.ncon):
             raise SceneError(f"contact_id: out of range for {self.m_data.ncon} contacts, got {contact_id!r}")
 
 

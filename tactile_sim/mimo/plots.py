@@ -18,11 +18,11 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 from scipy.spatial import cKDTree
 
-from tactile_sim.arguments import known, whole
-from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.common.errors import ConfigError, SceneError, suggest
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import known, whole
 from tactile_sim.mimo import axes
 from tactile_sim.mimo.axes import Readings, Sensors
-from tactile_sim.names import Names
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 FOCUSES = ("world", "first")

@@ -16,10 +16,10 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim import arguments
-from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.common import schema
+from tactile_sim.common.errors import ConfigError, SceneError
+from tactile_sim.common.names import Names
 from tactile_sim.mimo.base import SkinTouch, Touch, new_spacing, scale_linear, spacing_of
-from tactile_sim.names import Names
 from tactile_sim.skin import PLACEMENTS, Loads, Pad, Skin, TouchFunction
 from tactile_sim.skin.placement.merge import Placement, colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
@@ -149,7 +149,7 @@ class DiscreteTouch(SkinTouch):
             Indices (k,) and distances (k,) [m]; fewer if the geom has fewer than k sensors.
         """
         distances = self._distances(contact_id, geom_id)
-        order = np.argsort(distances, kind="stable")[: arguments.whole("k", k)]
+        order = np.argsort(distances, kind="stable")[: schema.whole("k", k)]
         return order, distances[order]
 
     def get_sensors_within_distance(
@@ -157,7 +157,7 @@ class DiscreteTouch(SkinTouch):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices and distances [m] of a geom's sensors within a distance [m] of a contact."""
         distances = self._distances(contact_id, geom_id)
-        within = np.flatnonzero(distances < arguments.distance("distance", distance))
+        within = np.flatnonzero(distances < schema.distance("distance", distance))
         return within, distances[within]
 
     # -- one contact -----------------------------------------------------------------------------------------
@@ -291,11 +291,11 @@ class DiscreteTouch(SkinTouch):
                     f"sensor_positions: {self._called(geom)} has no sensors; call add_geom first"
                 )
             spacings[geom] = self._spacings[geom]
-            points = arguments.as_array(given)
+            points = schema.as_array(given)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.isfinite(points).all():
                 raise ConfigError(
                     f"sensor_positions: {self._called(geom)}: must be (n, 3) finite numbers [m] with"
-                    f" n >= 1, got {arguments.described(given)}"
+                    f" n >= 1, got {schema.described(given)}"
                 )
             if geom in self._moved or not np.array_equal(points, self._placed[geom]):
                 moved[geom] = points
@@ -329,7 +329,7 @@ class DiscreteTouch(SkinTouch):
         self.plotting_limits = {geom: float(np.abs(boxes[geom]).sum(axis=0).max()) for geom in spacings}
 
     def _called(self, geom_id: int) -> str:
-        is_geom = arguments.is_index(geom_id, self.m_model.ngeom)
+        is_geom = schema.is_index(geom_id, self.m_model.ngeom)
         return f"geom {self.names.geoms[geom_id]!r}" if is_geom else f"geom {geom_id!r}"
 
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:
@@ -473,7 +473,7 @@ class TrimeshTouch(SkinTouch):
         Returns:
             Index and distance [m] of the sensor, or arrays (m,) of both for several positions.
         """
-        points = arguments.positions("contact_pos", contact_pos)
+        points = schema.positions("contact_pos", contact_pos)
         indices, distances = self.skin.nearest_taxels(self._slot(body_id), points)
         return (indices, distances) if points.ndim == 2 else (int(indices[0]), float(distances[0]))
 
@@ -492,8 +492,8 @@ class TrimeshTouch(SkinTouch):
             Indices (k,) and distances (k,) [m], or (m, k) for several positions; fewer than k if the body has
             fewer sensors.
         """
-        points = arguments.positions("contact_pos", contact_pos)
-        count = arguments.whole("k", k)
+        points = schema.positions("contact_pos", contact_pos)
+        count = schema.whole("k", k)
         indices, distances = self.skin.k_nearest_taxels(self._slot(body_id), points, count)
         return (indices, distances) if points.ndim == 2 else (indices[0], distances[0])
 
@@ -513,8 +513,8 @@ class TrimeshTouch(SkinTouch):
         Returns:
             Indices and distances [m], or a list of such pairs for several positions.
         """
-        points = arguments.positions("contact_pos", contact_pos)
-        limit = arguments.distance("distance_limit", distance_limit)
+        points = schema.positions("contact_pos", contact_pos)
+        limit = schema.distance("distance_limit", distance_limit)
         found = self.skin.taxels_within(self._slot(body_id), points, limit)
         return found if points.ndim == 2 else found[0]
 
@@ -695,7 +695,7 @@ class TrimeshTouch(SkinTouch):
         return self._slots[body_id]
 
     def _called(self, body_id: int) -> str:
-        is_body = arguments.is_index(body_id, self.m_model.nbody)
+        is_body = schema.is_index(body_id, self.m_model.nbody)
         return f"body {self.names.bodies[body_id]!r}" if is_body else f"body {body_id!r}"
 
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.common.errors import ConfigError, suggest
 
 FOLDER = Path(__file__).resolve().parent
 """Folder that contains the presets and their layout files."""

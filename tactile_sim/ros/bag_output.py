@@ -8,18 +8,21 @@ from concurrent.futures import wait
 from datetime import datetime
 from pathlib import Path
 
-from tactile_sim.bag import live_view
 from tactile_sim.bag.atomic_write import unused
-from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus, Data
-from tactile_sim.cameras import CameraProcess
-from tactile_sim.cameras.process import PATIENCE
-from tactile_sim.environment import require_ros
-from tactile_sim.errors import CommandError, TactileSimError
-from tactile_sim.loop.output import Output
-from tactile_sim.loop.runner import Runner
+from tactile_sim.bag.messages import VIEW_TOPIC, VIEW_TYPE
+from tactile_sim.bag.writer import BackgroundWriter, BagStatus, Data
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.processes import require_ros
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
-from tactile_sim.wire.sources import of_class
+from tactile_sim.simulation.camera_process import PATIENCE, CameraProcess
+from tactile_sim.simulation.runner import Output, Runner
+from tactile_sim.wire import of_class
+
+_FORWARDED = (
+    "expects_commands", "dispatch", "publish_while_stopped", "finish", "warn", "report", "fail",
+)  # fmt: skip
+"""Methods of the previous output that are called instead of those of `BagOutput`."""
 
 
 class BagOutput(Output):
@@ -27,13 +30,6 @@ class BagOutput(Output):
 
     Messages are encoded in the loop's thread and do not pass through DDS, so none is lost. The first
     recording imports ROS's messages and prepares the topics, which briefly stops the simulation.
-
-    Args:
-        runner: The loop, whose ``output`` and ``recorder`` are set to this object.
-        folder: Folder for the bags, which is created if it does not exist. Each bag is named after the scene
-            and the wall time at which it starts.
-        resolve: Returns the full name of a topic. By default, topics are in the root namespace.
-        cameras: Renders the images of cameras; None if there are none.
 
     Attributes:
         on_status: Called with the status of the recording when it starts, while it runs and when it ends; may
@@ -50,6 +46,8 @@ class BagOutput(Output):
         self._runner, self._cameras = runner, cameras
         self._output, self._simulation = runner.output, runner.simulation
         runner.output = runner.recorder = self
+        for name in _FORWARDED:
+            setattr(self, name, getattr(self._output, name))
         runner.on_view.append(self._set_view)
         self._view = ""
         """Camera and colour scale of the browser view as JSON; empty if unknown."""
@@ -74,12 +72,6 @@ class BagOutput(Output):
         """Start or stop recording. After a stop, another thread completes the bag.
 
         If the recording cannot start, the reason is logged and passed to `on_status`.
-
-        Args:
-            on: True to start, False to stop.
-
-        Raises:
-            CommandError: A recording is already active, or there is none to stop.
         """
         if on == self._recording():
             raise CommandError(f"record: {'already' if on else 'not'} recording")
@@ -108,11 +100,10 @@ class BagOutput(Output):
         require_ros("Record")
         from rclpy.qos import QoSProfile  # ROS is needed only to record
 
-        from tactile_sim.ros.definitions import definition
         from tactile_sim.ros.outlets import DEPTH, LATCHED
-        from tactile_sim.ros.record import qos_fields
+        from tactile_sim.ros.record import definition, qos_fields
         from tactile_sim.ros.topics import simulation_topics
-        from tactile_sim.ros.topics.clock import clock_topic
+        from tactile_sim.ros.topics.state import clock_topic
 
         self.close()  # the last bag may still be incomplete
         self.on_status(BagStatus("", True, 0.0, 0))
@@ -128,7 +119,7 @@ class BagOutput(Output):
             qos = LATCHED if topic.stream == ONCE else QoSProfile(depth=DEPTH)
             self._channels.append(writer.add_topic(name, kind, definition(kind), [qos_fields(qos)]))
         self._view_channel = writer.add_topic(
-            self._resolve(live_view.TOPIC), live_view.TYPE, definition(live_view.TYPE), [qos_fields(LATCHED)]
+            self._resolve(VIEW_TOPIC), VIEW_TYPE, definition(VIEW_TYPE), [qos_fields(LATCHED)]
         )
         self._writer, self._active, self._is_new = writer, True, True
         writer.start()
@@ -191,10 +182,6 @@ class BagOutput(Output):
         """Return whether a topic has gained a subscriber or a new bag still needs its first messages."""
         return self._output.new_subscribers() or (self._recording() and self._is_new)
 
-    def expects_commands(self) -> bool:
-        """Return whether commands may arrive."""
-        return self._output.expects_commands()
-
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Encode a snapshot on the specified streams, and record it while a recording is active."""
         self._output.publish(snapshot, streams)
@@ -206,30 +193,6 @@ class BagOutput(Output):
         self._output.publish_to_new(snapshot)
         if self._recording() and self._is_new:
             self._write(snapshot, self._streams())
-
-    def dispatch(self) -> None:
-        """Start to transmit the encoded messages; see `Output`."""
-        self._output.dispatch()
-
-    def publish_while_stopped(self, stamp: int) -> None:
-        """Publish messages that are due by wall time, without recording them; see `Output`."""
-        self._output.publish_while_stopped(stamp)
-
-    def finish(self) -> None:
-        """Wait until all encoded messages have been handed over to the transport."""
-        self._output.finish()
-
-    def warn(self, message: str) -> None:
-        """Report a rejected command."""
-        self._output.warn(message)
-
-    def report(self, stamp: int) -> None:
-        """Publish the status of the loop."""
-        self._output.report(stamp)
-
-    def fail(self, message: str, stamp: int) -> None:
-        """Report a physics fault."""
-        self._output.fail(message, stamp)
 
     def _streams(self) -> set[str]:
         """Return the streams whose rate is above 0."""

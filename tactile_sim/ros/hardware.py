@@ -4,56 +4,61 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import qos_profile_sensor_data
 from std_msgs.msg import Float32MultiArray
 from std_srvs.srv import Trigger
 
 from tactile_sim import config
-from tactile_sim.environment import require_ros, split_ros_arguments
-from tactile_sim.errors import ConfigError, TactileSimError
-from tactile_sim.hardware import PadInput, StreamError, pad_inputs
-from tactile_sim.hardware.pad_input import TARE_SAMPLES
-from tactile_sim.hardware.papillarray import PACKAGE, pillar_forces
-from tactile_sim.hardware.xela import XelaClient, sensors_of, values_of
+from tactile_sim.common.errors import ConfigError, TactileSimError
+from tactile_sim.common.names import topic_token
+from tactile_sim.common.processes import require_ros, split_ros_arguments
+from tactile_sim.common.signals import Stopped, StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.ros import cdr, parameters
-from tactile_sim.ros.hardware_status import HardwareStatus
-from tactile_sim.ros.hardware_topics import HardwareTopics
 from tactile_sim.ros.node import start_node
-from tactile_sim.signals import Stopped, StopRequest
+from tactile_sim.ros.outlets import DEPTH, LATCHED
+from tactile_sim.ros.pad_input import (
+    PACKAGE,
+    TARE_SAMPLES,
+    MeasuredPad,
+    PadInput,
+    StreamError,
+    XelaClient,
+    pad_inputs,
+    pillar_forces,
+    sensors_of,
+    values_of,
+)
+from tactile_sim.ros.topic import Topic
+from tactile_sim.ros.topics.pads import pad_topics
 from tactile_sim.simulation import Simulation
-from tactile_sim.text import counted
 
 CHECK_EVERY = 0.05
 """Wall time between two checks for pads that receive no messages [s]."""
 LOG_EVERY = 10.0
 """Minimum wall time between two logged warnings about malformed messages [s]."""
+FRAME = "tactile/frame"
+KINDS = ("array", "wrench", "state")
+"""Topics of a pad that are published whenever its sensor sends a message."""
 
 
 def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) -> int:
-    """Run the node until a signal arrives.
-
-    Args:
-        config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
-        ros_args: Arguments after ``--ros-args``.
-        stop: The active stop request of this process.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        TactileSimError: The parameters or the scene are invalid.
-    """
+    """Run the node until a signal arrives."""
     arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
@@ -79,15 +84,6 @@ class Hardware:
     """
 
     def __init__(self, node: Node, simulation: Simulation):
-        """Publish the layouts and start receiving messages.
-
-        Args:
-            node: Node that subscribes and publishes.
-            simulation: Simulation whose skin defines the pads and whose settings contain ``hardware``.
-
-        Raises:
-            ConfigError: ``hardware`` is invalid or does not fit the skin, or a package is not installed.
-        """
         settings = simulation.settings
         self._node, self._settings = node, settings.hardware
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
@@ -157,11 +153,7 @@ class Hardware:
             handle(value)
 
     def _update_connection(self, reason: str) -> None:
-        """Update the diagnostics after the connection was lost or established.
-
-        Args:
-            reason: Why there is no connection; empty if there is one.
-        """
+        """Update the diagnostics after the connection was lost or established."""
         self._status.connection = reason
         if reason:
             for name in self._inputs:
@@ -198,11 +190,7 @@ class Hardware:
             self._reject(f"{name}: {error}", self._inputs[name])
 
     def _accept(self, name: str, values: Any, stamp: int) -> None:
-        """Convert the values in a message to readings of a pad and publish them with a stamp [ns].
-
-        Raises:
-            StreamError: The values are malformed, in which case nothing is published.
-        """
+        """Convert the values in a message to readings of a pad and publish them with a stamp [ns]."""
         pad = self._inputs[name]
         readings = pad.readings(values)
         self._last[name] = time.monotonic()
@@ -250,15 +238,166 @@ class Hardware:
             self._node.create_timer(1 / rate, call, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the executable ``hardware``.
+class HardwareStatus:
+    """Publishes the status of the message stream and of each pad.
 
-    Args:
-        arguments: Arguments including ``--ros-args``; by default, the command line arguments of this process.
-
-    Returns:
-        The exit code.
+    Attributes:
+        lost: Why each pad's readings are invalid, keyed by pad name; an empty string if they are valid.
+        connection: Why there is no connection to the sensor server; empty if there is one or none is needed.
     """
+
+    def __init__(self, node: Node, driver: str, inputs: Mapping[str, PadInput]):
+        self._node, self._driver, self._inputs = node, driver, inputs
+        self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", DEPTH)
+        self.lost = dict.fromkeys(inputs, "no message yet")
+        self.connection = ""
+        self._malformed, self._last_malformed = 0, ""
+        self._reported_malformed = 0
+        """Number of malformed messages when the status was last published."""
+
+    def reject(self, error: str) -> None:
+        """Count a malformed message and store its error for the next status."""
+        self._malformed += 1
+        self._last_malformed = error
+
+    def publish(self) -> None:
+        """Publish the status of the stream and of all pads.
+
+        The stream's level is ERROR while a pad is lost. Otherwise, it is WARN if any message since the last
+        status was malformed.
+        """
+        name = self._node.get_name()
+        lost = [pad for pad, reason in self.lost.items() if reason]
+        stream = DiagnosticStatus(name=f"{name}: hardware", hardware_id=self._driver)
+        if lost:
+            stream.level, stream.message = DiagnosticStatus.ERROR, f"no readings of {', '.join(lost)}"
+        elif self._malformed > self._reported_malformed:
+            stream.level, stream.message = DiagnosticStatus.WARN, f"malformed message: {self._last_malformed}"
+        else:
+            stream.level, stream.message = DiagnosticStatus.OK, "all pads receive readings"
+        self._reported_malformed = self._malformed
+        stream.values = _values(
+            malformed=self._malformed, last_malformed=self._last_malformed, connection=self.connection
+        )
+        array = DiagnosticArray(status=[stream])
+        array.header.stamp = self._clock.now().to_msg()
+        for pad, reason in self.lost.items():
+            status = DiagnosticStatus(name=f"{name}: {pad}", hardware_id=self._driver)
+            status.level = DiagnosticStatus.ERROR if reason else DiagnosticStatus.OK
+            status.message = reason or "receives readings"
+            counts = self._inputs[pad]
+            status.values = _values(
+                received=counts.received, malformed=counts.malformed, last_malformed=counts.last_error
+            )
+            array.status.append(status)
+        self._publisher.publish(array)
+
+
+def _values(**values: Any) -> list[KeyValue]:
+    return [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+
+
+@dataclass
+class _Readings:
+    """Substitute for a `Snapshot`, with the attributes from which a pad's messages are encoded."""
+
+    stamp: int
+    readings32: np.ndarray
+    valid: np.ndarray
+    wrenches: np.ndarray
+    """Net force and torque of each pad (pads, 6), as in `Snapshot.wrenches` [N, N m]."""
+    pad_table: tuple[np.ndarray, np.ndarray]
+
+
+class _Driven(NamedTuple):
+    """A pad that receives data from a real sensor."""
+
+    measured: MeasuredPad
+    pad: int
+    """Index of the pad in ``skin.pads``."""
+    row: int
+    """Row in the tables of pad states, or -1 if the pad has no state."""
+    publishers: list[tuple[Topic, Publisher]]
+
+
+class HardwareTopics:
+    """Publishes layouts, arrays, wrenches, states and frames in the same way as the simulation.
+
+    In ``tactile/frame``, readings of pads that are lost or have no sensor are NaN and marked as invalid.
+    """
+
+    def __init__(self, node: Node, simulation: Simulation, driven: Collection[str], stamp: int):
+        """Publish the layouts of all pads."""
+        skin, topics = simulation.skin, {topic.name: topic for topic in pad_topics(simulation)}
+        readings = np.zeros((len(skin.positions), simulation.functions.channels), np.float32)
+        states = simulation.pad_states.pads
+        self._readings = _Readings(
+            stamp,
+            readings,
+            np.zeros(len(readings), np.uint8),
+            np.zeros((len(skin.pads), 6)),
+            (np.zeros((len(states), 2), np.int32), np.zeros((len(states), 19))),
+        )
+        self._slices = {pad.name: slice(pad.start, pad.stop) for pad in skin.pads}
+        self._channels = dict(zip(self._slices, simulation.functions.pad_channels, strict=True))
+        self._frame = topics[FRAME], node.create_publisher(topics[FRAME].type, FRAME, DEPTH)
+        self._driven: dict[str, _Driven] = {}
+        self._layouts = []
+        for index, pad in enumerate(skin.pads):
+            self._set(pad.name, np.nan, stamp)
+            place = f"tactile/{topic_token(pad.name)}"
+            layout = topics[f"{place}/layout"]
+            publisher = node.create_publisher(layout.type, layout.name, LATCHED)
+            publisher.publish(layout.make(self._readings))
+            self._layouts.append(publisher)
+            if pad.name in driven:
+                own = [topics[f"{place}/{kind}"] for kind in KINDS if f"{place}/{kind}" in topics]
+                publishers = [(topic, node.create_publisher(topic.type, topic.name, DEPTH)) for topic in own]
+                row = states.index(index) if index in states else -1
+                self._driven[pad.name] = _Driven(MeasuredPad(simulation, index), index, row, publishers)
+        self._changed = False
+        """True if readings have changed since the last call of `send_frame`."""
+
+    def send(self, name: str, readings: np.ndarray, forces: np.ndarray, stamp: int) -> None:
+        """Publish the messages of a pad, and store its readings for the next ``tactile/frame``.
+
+        - ``readings``: (n, channels) readings in the unit of the pad's touch function.
+        - ``forces``: (n, 3) force on each taxel along its first tangent, second tangent and inward normal
+          [N].
+        """
+        self._set(name, readings, stamp)
+        driven = self._driven[name]
+        driven.measured.update(forces, stamp)
+        self._readings.wrenches[driven.pad] = driven.measured.wrench
+        if driven.measured.state:
+            for all_rows, own in zip(self._readings.pad_table, driven.measured.state, strict=True):
+                all_rows[driven.row] = own[0]
+        for topic, publisher in driven.publishers:
+            if publisher.get_subscription_count():
+                publisher.publish(topic.make(self._readings))
+
+    def invalidate(self, name: str, stamp: int) -> None:
+        """Set the readings of a pad to NaN and mark them as invalid, for the next ``tactile/frame``."""
+        self._set(name, np.nan, stamp)
+
+    def _set(self, name: str, readings: np.ndarray | float, stamp: int) -> None:
+        rows, stored = self._slices[name], self._readings
+        own = stored.readings32[rows, : self._channels[name]]
+        own[:] = readings
+        stored.valid[rows] = np.isfinite(own).all(axis=1)
+        stored.stamp, self._changed = stamp, True
+
+    def send_frame(self) -> None:
+        """Publish ``tactile/frame`` if any reading has changed since the last call."""
+        changed, self._changed = self._changed, False
+        topic, publisher = self._frame
+        if changed and publisher.get_subscription_count():
+            publisher.publish(topic.make(self._readings))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the executable ``hardware``."""
     ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
     try:
         if ours:

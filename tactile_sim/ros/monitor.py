@@ -13,10 +13,10 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 
-from tactile_sim.errors import CommandError
-from tactile_sim.live_table import State
+from tactile_sim.common.errors import CommandError
 from tactile_sim.msg import ContactWrenchArray, TactileFrame
 from tactile_sim.ros import subscribe
+from tactile_sim.ros.live_table import State
 from tactile_sim.ros.services import fields, service_class
 from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.simulation.actions import KEYS
@@ -32,9 +32,6 @@ class Monitor:
     Attributes:
         state: State according to the messages received so far.
         answer: Result of the last service call, as text; empty before the first result.
-
-    Raises:
-        CommandError: ROS cannot be started.
     """
 
     def __init__(self) -> None:
@@ -64,11 +61,7 @@ class Monitor:
         return self.state.has_data and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:
-        """Process incoming messages for the specified time.
-
-        Args:
-            duration: Wall time to spend [s].
-        """
+        """Process incoming messages for the specified time."""
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
@@ -79,20 +72,12 @@ class Monitor:
         """Call the service that is assigned to a key, with its default arguments.
 
         ``pause`` alternates between pause and resume.
-
-        Args:
-            key: A key of `KEYS`.
         """
         name = KEYS[key].name
         self.call(name, *([not self.state.paused] if name == "pause" else KEYS[key].values([])))
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a service without waiting. Its result is stored in ``answer`` when it arrives.
-
-        Args:
-            name: Name of an action in `KEYS`.
-            *arguments: Arguments of the action.
-        """
+        """Call a service without waiting. Its result is stored in ``answer`` when it arrives."""
         kind, client = self._services[name], self._clients[name]
         if not client.service_is_ready():
             self.answer = f"{name}: the service is not available yet"
@@ -121,12 +106,7 @@ class Monitor:
 
     @staticmethod
     def update(state: State, diagnostics: DiagnosticArray) -> None:
-        """Update the problems, the physics fault and the paused flag of a state from a diagnostics message.
-
-        Args:
-            state: The state, modified in place.
-            diagnostics: Message from ``/diagnostics``; those from other nodes are ignored.
-        """
+        """Update the problems, the physics fault and the paused flag from a message of ``NODE``."""
         statuses = [status for status in diagnostics.status if status.name.startswith(f"{NODE}: ")]
         if not statuses:
             return  # another node's message

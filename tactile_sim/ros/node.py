@@ -6,38 +6,48 @@ import argparse
 import gc
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
 import rclpy
+from rcl_interfaces.srv import GetParameters
+from rclpy.client import Client
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.parameter import Parameter
+from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from std_msgs.msg import String
 
 from tactile_sim import config
+from tactile_sim.bag.messages import VIEW_TOPIC
+from tactile_sim.common.errors import ConfigError, TactileSimError
+from tactile_sim.common.processes import require_ros, split_ros_arguments
+from tactile_sim.common.signals import Stopped, StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.config.parameter_file import read_sections
-from tactile_sim.environment import require_ros, split_ros_arguments
-from tactile_sim.errors import ConfigError, TactileSimError
-from tactile_sim.loop.requests import Requests
-from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.ros.commands import Commands
-from tactile_sim.ros.live_view import publish_live_view
+from tactile_sim.ros.outlets import LATCHED
 from tactile_sim.ros.publishers import Publishers
-from tactile_sim.ros.recorder_process import RecorderProcess
-from tactile_sim.ros.recorder_wait import ROSBAG2_NODE, await_recorder, flush, write_qos_overrides
+from tactile_sim.ros.recorder_process import (
+    ROSBAG2_NODE,
+    RecorderProcess,
+    await_recorder,
+    flush,
+    write_qos_overrides,
+)
 from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import large_fastdds_buffers
-from tactile_sim.ros.twins import TwinWatch
-from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
-from tactile_sim.text import counted
-from tactile_sim.view.process.publisher import ViewPublisher
-from tactile_sim.view.web.address import Endpoint, announcement
+from tactile_sim.simulation.runner import Runner
+from tactile_sim.view.address import Endpoint, announcement
+from tactile_sim.view.publisher import ViewPublisher
 
 NAME = "tactile_sim"
 
@@ -54,30 +64,7 @@ def run(
     rosbag2_qos: Path | None = None,
     out: Path | None = None,
 ) -> int:
-    """Run the node until a signal arrives or the duration has elapsed.
-
-    Args:
-        config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
-        duration: Simulation time after which the node ends [s], or earlier after a physics fault; None for no
-            limit.
-        ros_args: Arguments after ``--ros-args``.
-        stop: The active stop request of this process. It ends the node when a signal arrives.
-        recorder: A running recorder. The simulation does not start before it has subscribed to all topics.
-        web: Whether to show the scene in a browser.
-        allow_other_port: Whether the view may use the next free port if ``web.port`` is in use.
-        rosbag2_qos: File to write for the option ``--qos-profile-overrides-path`` of ``ros2 bag record``. The
-            simulation does not start before this recorder has subscribed to all topics. None: no such
-            recorder.
-        out: Folder for bags, films and replays that users save in the view; see `Endpoint.output_folder`.
-
-    Returns:
-        The exit code: 0, or 2 if a recorder lost messages or a physics fault ended the node before the
-        duration.
-
-    Raises:
-        TactileSimError: The parameters or the scene are invalid, or the recorder ends during startup.
-        Stopped: A signal arrived during startup.
-    """
+    """Run the node until a signal arrives or the duration has elapsed."""
     gc.freeze()  # exclude the objects of modules, which would slow down the collection below by 0.2 s
     arguments = list(ros_args)
     if config_file is not None:
@@ -101,9 +88,9 @@ def run(
         if cameras:
             stack.callback(cameras.close)
         publishers = Publishers(node, simulation, recording, cameras)
-        stack.callback(publishers.close)
+        stack.callback(publishers.outlets.close)
         if rosbag2_qos:
-            write_qos_overrides(rosbag2_qos, publishers.profiles())
+            write_qos_overrides(rosbag2_qos, publishers.outlets.profiles())
         view = None
         if web:
             view = ViewPublisher.open(simulation, endpoint, folder)
@@ -141,15 +128,7 @@ def run(
 
 
 def start_node(arguments: list[str], stack: ExitStack) -> Node:
-    """Start ROS and create the node; the exit stack shuts both down.
-
-    Args:
-        arguments: ROS arguments without ``--ros-args``.
-        stack: Exit stack to which the cleanup is added.
-
-    Raises:
-        ConfigError: A parameter file or an argument is invalid.
-    """
+    """Start ROS and create the node; the exit stack shuts both down."""
     for file in parameters.parameter_files(arguments):
         # Check them first, because rcl accepts some invalid files and its errors have less detail.
         read_sections(file, parameters.source_of(file))
@@ -171,15 +150,16 @@ def _serve(node: Node, runner: Runner, stack: ExitStack) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     runner.set_parameter = parameters.setter(node, executor)
-    requests = Requests(runner)
-    offer_actions(node, requests)
+    offer_actions(node, runner)
     if find_spec("simulation_interfaces"):
         from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # requires the package
 
-        SimulationInterfaces(node, runner, requests)
+        SimulationInterfaces(node, runner)
     if find_spec("control_msgs") and find_spec("trajectory_msgs"):
-        from tactile_sim.ros.follow_trajectory import FollowTrajectory  # requires the packages
-        from tactile_sim.ros.gripper_actions import offer_grippers
+        from tactile_sim.ros.actions import (
+            FollowTrajectory,  # requires the packages
+            offer_grippers,
+        )
 
         FollowTrajectory(node, runner, executor)
         offer_grippers(node, runner, executor)
@@ -223,14 +203,7 @@ def _one_line(error: Exception) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the executable ``sim``.
-
-    Args:
-        arguments: Arguments including ``--ros-args``; by default, the command line arguments of this process.
-
-    Returns:
-        The exit code.
-    """
+    """Run the executable ``sim``."""
     ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(ours)
     try:
@@ -263,3 +236,79 @@ def _parser() -> argparse.ArgumentParser:
         f"wait until this recorder (node {ROSBAG2_NODE}) has subscribed to every topic",
     )
     return parser
+
+
+def publish_live_view(node: Node, runner: Runner) -> None:
+    """Publish the view on `VIEW_TOPIC` whenever a user changes it."""
+    publisher = node.create_publisher(String, VIEW_TOPIC, LATCHED)
+    runner.on_view.append(lambda view: publisher.publish(String(data=view)))
+
+
+INTERVAL, LOOKS = 2.0, 5
+"""Interval between two queries for other nodes [s of wall time], and number of queries.
+
+Several queries are needed because discovery is slow on a busy machine.
+"""
+CLOCK = "rates.clock"
+
+
+class TwinWatch:
+    """Warns once if another node with the same name publishes the same topics or ``/clock``.
+
+    A node in the same namespace publishes the same topics. A node in another namespace conflicts only if
+    ``rates.clock`` is above 0 in both nodes.
+    """
+
+    def __init__(self, node: Node, warn: Callable[[str], object], interval: float = INTERVAL):
+        """Start a timer that looks for other nodes in the ROS graph."""
+        self._node, self._warn = node, warn
+        self.looks_left = LOOKS
+        self._clients: dict[str, Client] = {}
+        """Clients of the parameter services of other nodes, by namespace."""
+        self._asked: set[str] = set()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(interval, self._look, clock=steady)
+
+    def _look(self) -> None:
+        node = self._node
+        spaces = [space for name, space in node.get_node_names_and_namespaces() if name == node.get_name()]
+        if spaces.count(node.get_namespace()) > 1:
+            self._end(
+                f"another {node.get_fully_qualified_name()} is in this ROS domain and publishes the same "
+                "topics: give one a namespace (--ros-args -r __ns:=/left) or another ROS_DOMAIN_ID"
+            )
+        elif self.looks_left == 0:
+            self._end()
+        elif node.get_parameter(CLOCK).value:
+            for space in sorted({*spaces} - {node.get_namespace()}):
+                self._ask(space)
+        self.looks_left -= 1
+
+    def _ask(self, space: str) -> None:
+        """Request the parameter ``rates.clock`` of another node once its parameter service is found."""
+        twin = f"{space.rstrip('/')}/{self._node.get_name()}"
+        if space not in self._clients:
+            self._clients[space] = self._node.create_client(GetParameters, f"{twin}/get_parameters")
+        if space in self._asked or not self._clients[space].service_is_ready():
+            return
+        self._asked.add(space)
+
+        def answered(future: Future) -> None:
+            if any(parameter_value_to_python(value) for value in future.result().values):
+                self._end(
+                    f"{twin} is in this ROS domain and publishes /clock, too; only one node should: start "
+                    f"all others with {CLOCK}: 0.0, or with another ROS_DOMAIN_ID"
+                )
+
+        request = GetParameters.Request(names=[CLOCK])
+        self._clients[space].call_async(request).add_done_callback(answered)
+
+    def _end(self, warning: str = "") -> None:
+        """Stop the queries, and log the warning if it is not empty."""
+        if self._timer.is_canceled():
+            return
+        self._timer.cancel()
+        for client in self._clients.values():
+            self._node.destroy_client(client)
+        if warning:
+            self._warn(warning)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from functools import partial
 from itertools import chain
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any
 
+from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
-from tactile_sim.cameras import CameraImage, CameraProcess
-from tactile_sim.errors import ConfigError
-from tactile_sim.ros.sender import Queue, Sender
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.ros.internals import subscriber_counter
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
+from tactile_sim.simulation.camera_process import CameraImage, CameraProcess
 
 DEPTH = 50
 """Minimum queue depth of a topic."""
@@ -42,6 +46,130 @@ UNPREPARED = ("images", "diagnostics")
 """Streams that are not encoded at startup, because images take a long time and diagnostics need the loop."""
 REFRESH = 0.05
 """Minimum interval between two queries for subscribers [s of wall time]."""
+POLL = 0.002
+"""Interval between two queries for acknowledgments [s of wall time]."""
+MAX_WAITING = 4
+"""Maximum number of waiting batches. If there are more, `submit` publishes them in its caller's thread."""
+_NO_WAIT = Duration()
+
+
+class Queue:
+    """The queue of a publisher in the middleware, which drops its oldest message when it is full.
+
+    Acknowledged messages leave the queue, so a queue is full only if a subscriber does not receive.
+
+    Attributes:
+        publisher: The publisher.
+        lost: Number of messages that were dropped before all subscribers were known to have received them.
+    """
+
+    def __init__(self, publisher: Publisher) -> None:
+        self.publisher = publisher
+        self.lost = 0
+        qos = publisher.qos_profile
+        drops = qos.history == HistoryPolicy.KEEP_LAST and qos.durability == DurabilityPolicy.VOLATILE
+        self._depth = qos.depth if drops else math.inf
+        self._waiting = 0
+        """Number of messages in the queue that may not have been acknowledged."""
+
+    def has_room(self, patience: float) -> bool:
+        """Return whether the next message drops none that was not acknowledged."""
+        if self._waiting < self._depth / 2:
+            return True
+        is_full = self._waiting >= self._depth
+        if self.acknowledged(patience if is_full else 0.0):
+            self._waiting = 0
+        return not is_full or self._waiting == 0
+
+    def acknowledged(self, patience: float) -> bool:
+        """Wait until subscribers have acknowledged all messages, and return whether they have."""
+        end = time.monotonic() + patience
+        # rclpy holds the interpreter lock while it waits, so poll.
+        while not self.publisher.wait_for_all_acked(_NO_WAIT):
+            if time.monotonic() >= end:
+                return False
+            time.sleep(POLL)
+        return True
+
+    def count(self, drops: bool) -> None:
+        """Count a published message, and the one that it drops if ``drops`` is set."""
+        if drops:
+            self.lost += 1
+        else:
+            self._waiting += 1
+
+
+class Sender:
+    """Publishes batches of encoded messages in order, in its own thread, while the simulation goes on.
+
+    Publishing takes about 25 µs of CPU time per message, most of it to wake up subscribers. The thread needs
+    the interpreter lock, so call `start` just before the main thread releases it for longer. `close` must be
+    called before the publishers are destroyed.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._stalled: set[Queue] = set()
+        """Queues that drop messages, because their subscribers do not receive."""
+        self._batches: deque[list[tuple[Queue, bytes]]] = deque()
+        self._publishing = Lock()
+        self._signals: SimpleQueue[None] = SimpleQueue()
+        """One entry for each call of `start`, which wakes up the thread."""
+        self._error: Exception | None = None
+        self._closed = False
+        self._thread = Thread(target=self._run, name="publishing", daemon=True)
+        self._thread.start()
+
+    def submit(self, batch: list[tuple[Queue, bytes]]) -> None:
+        """Queue messages for `start`. If more than `MAX_WAITING` batches are waiting, publish them here."""
+        self._batches.append(batch)
+        if len(self._batches) > MAX_WAITING:
+            self.finish()
+        self.check()
+
+    def start(self) -> None:
+        """Wake up the thread, which publishes the waiting batches."""
+        if self._batches:
+            self._signals.put(None)
+
+    def finish(self) -> None:
+        """Wait until all submitted messages have been passed to the middleware."""
+        self._publish_waiting()
+        self.check()
+
+    def check(self) -> None:
+        """Check that publishing has not failed."""
+        if self._error:
+            raise RuntimeError("publishing failed") from self._error
+
+    def close(self) -> None:
+        """Publish the waiting messages and end the thread."""
+        self._publish_waiting()
+        self._closed = True
+        self._signals.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not (self._closed or self._error):
+            self._publish_waiting()
+            self._signals.get()
+
+    def _publish_waiting(self) -> None:
+        with self._publishing:
+            while self._batches and not (self._closed or self._error):
+                try:
+                    for queue, message in self._batches.popleft():
+                        self._publish(queue, message)
+                except Exception as error:
+                    self._error = error
+
+    def _publish(self, queue: Queue, message: bytes) -> None:
+        if has_room := queue.has_room(0.0 if self._stalled else self._patience):
+            self._stalled.discard(queue)
+        else:
+            self._stalled.add(queue)
+        queue.publisher.publish(message)
+        queue.count(drops=not has_room)
 
 
 class LazyPublisher:
@@ -55,8 +183,7 @@ class LazyPublisher:
 
     def __init__(self, topic: Topic, publisher: Publisher):
         self.topic, self.queue = topic, Queue(publisher)
-        # The same method of rclpy's publisher also locks the handle, which takes four times as long.
-        self.count_subscribers: Callable[[], int] = publisher.handle.get_subscription_count
+        self.count_subscribers = subscriber_counter(publisher)
         """Returns the number of subscribers."""
         self._welcome_again: float | None = None
         """Time after which `welcomes` returns True once more [s of `time.monotonic`], or None."""
@@ -87,19 +214,9 @@ class Outlets:
     startup, to publish latched messages and to measure the sizes of the others. A `Sender` publishes
     in its own thread, so `close` must be called before the node is destroyed.
 
-    Args:
-        node: Node that publishes.
-        topics: The topics, in their publishing order within a stream.
-        snapshot: The initial state of the simulation.
-        rates: Rate of each stream [Hz of wall time].
-        recorded: Whether a recorder runs, for which queues are longer.
-        cameras: Renders the images of camera topics; None if there are none.
 
     Attributes:
         may_skip: Returns whether to skip an image of a camera that is not finished with the previous one.
-
-    Raises:
-        ConfigError: ROS rejects a topic.
     """
 
     def __init__(
@@ -181,11 +298,7 @@ class Outlets:
         return [outlet for outlet in self._all() if outlet.has_newcomers]
 
     def all_heard_by(self, node: str) -> bool:
-        """Return whether a node subscribes to every topic that is not latched.
-
-        Args:
-            node: Name of the node without its namespace. Subscribers in other nodes do not count.
-        """
+        """Return whether a node subscribes to every topic that is not latched."""
         return all(
             outlet.count_subscribers() > 0
             and any(
@@ -210,30 +323,15 @@ class Outlets:
         return next((outlet.topic.name for outlet in self._all() if not outlet.listeners), "")
 
     def publish(self, stream: str, snapshot: Any) -> None:
-        """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them.
-
-        Args:
-            stream: Name of the stream.
-            snapshot: The snapshot to encode. Clock and diagnostics need only its ``stamp``.
-        """
+        """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them."""
         self._send(self._outlets.get(stream, []), snapshot)
 
     def send(self, streams: Iterable[str], snapshot: Any) -> None:
-        """Encode the topics of the specified streams that have subscribers; `dispatch` publishes them.
-
-        Args:
-            streams: Names of the streams, in the order of publishing.
-            snapshot: See `publish`.
-        """
+        """Encode the topics of the specified streams that have subscribers; `dispatch` publishes them."""
         self._send([outlet for stream in streams for outlet in self._heard.get(stream, ())], snapshot)
 
     def send_to_new(self, wanted: Callable[[str], bool], snapshot: Snapshot) -> None:
-        """Encode the topics that have gained a subscriber since their last message, for `dispatch`.
-
-        Args:
-            wanted: Receives the name of a stream and returns whether to publish its topics.
-            snapshot: The snapshot to encode.
-        """
+        """Encode the topics that have gained a subscriber since their last message, for `dispatch`."""
         self._send([outlet for outlet in self.new_subscribers() if wanted(outlet.topic.stream)], snapshot)
 
     def dispatch(self) -> None:
@@ -242,10 +340,6 @@ class Outlets:
 
     def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
         """Wait until subscribers have acknowledged all messages.
-
-        Args:
-            patience: Maximum time to wait [s of wall time].
-            given_up: Returns whether to stop waiting.
 
         Returns:
             Names of the topics with messages that were not acknowledged.

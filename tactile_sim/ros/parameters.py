@@ -15,11 +15,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from tactile_sim import config
+from tactile_sim.common.errors import CommandError, ConfigError, TactileSimError
+from tactile_sim.common.schema import Choice, Integer, Number
 from tactile_sim.config import Key, Settings
-from tactile_sim.config.engine_keys import EngineName
 from tactile_sim.config.parameter_file import applies, read_sections
-from tactile_sim.errors import CommandError, ConfigError, TactileSimError
-from tactile_sim.schema import Choice, Integer, Number
+from tactile_sim.config.settings import EngineName
 
 LAUNCH = "launch arguments"
 """Name used in error messages for parameters that a launch file sets."""
@@ -29,9 +29,6 @@ def parameter_files(arguments: list[str]) -> list[Path]:
     """Return the values of ``--params-file`` in ROS arguments, in order.
 
     They are needed because rcl does not report the file from which a value was read.
-
-    Args:
-        arguments: ROS arguments, such as ``--params-file FILE``.
     """
     return [
         Path(file) for flag, file in zip(arguments, arguments[1:], strict=False) if flag == "--params-file"
@@ -52,15 +49,8 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
 
     A relative scene path is resolved from the folder of the last parameter file that sets ``scene``.
 
-    Args:
-        node: Node that was started with the parameters.
-        arguments: ROS arguments with which the node was started.
-
     Returns:
         The validated settings.
-
-    Raises:
-        ConfigError: A parameter is invalid.
     """
     given: Mapping[str, Any] = node.get_parameters_by_prefix("")
     values = {name: parameter.value for name, parameter in given.items()}
@@ -86,12 +76,6 @@ def offer(
     Parameters have dynamic types so that integers are accepted for floats. Rates above the number of physics
     steps per second are clamped here, with a log message unless they are defaults. Later attempts to set such
     a rate are rejected.
-
-    Args:
-        node: The node that declares the parameters.
-        settings: Current values.
-        steps_per_second: Maximum rate of a topic [Hz].
-        change: Called with the new settings.
     """
     current, keys = settings.within(steps_per_second), settings.keys
     for line in settings.rates_above(steps_per_second):
@@ -129,14 +113,6 @@ def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]
     """Return a function that sets a parameter of the node from any thread.
 
     The executor sets the parameter, as it does for ROS requests.
-
-    Args:
-        node: Node that has the parameters.
-        executor: Executor of the node.
-
-    Returns:
-        A function of a name and a value. It returns a future, which fails with a CommandError if the value
-        is rejected.
     """
 
     def set_parameter(name: str, value: Any) -> Future[None]:
@@ -159,10 +135,6 @@ def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
     """Return the descriptor of a parameter for tools such as ``ros2 param describe``.
 
     It contains the description, the range and the choices of the parameter.
-
-    Args:
-        key: Declaration of the key.
-        most: Additional upper bound of the value, or None.
     """
     check = key.check
     descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)

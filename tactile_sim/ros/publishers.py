@@ -8,22 +8,19 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 
-from tactile_sim.cameras import CameraProcess
-from tactile_sim.loop.output import Status
-from tactile_sim.loop.runner import Runner
+from tactile_sim.common.text import counted
+from tactile_sim.ros import cdr
 from tactile_sim.ros.commands import Senders
-from tactile_sim.ros.diagnostics import diagnostics
 from tactile_sim.ros.outlets import REFRESH, Outlets
 from tactile_sim.ros.topic import Topic
 from tactile_sim.ros.topics import simulation_topics
-from tactile_sim.ros.topics.clock import clock_topic
-from tactile_sim.ros.topics.transforms import chains
+from tactile_sim.ros.topics.state import chains, clock_topic
 from tactile_sim.simulation import Simulation, Snapshot
-from tactile_sim.text import counted
+from tactile_sim.simulation.camera_process import CameraProcess
+from tactile_sim.simulation.runner import Output, Runner, Status
 
 FIRST = ("clock", "tf")
 """Streams that are published first, so that subscribers receive time and frames before other messages."""
@@ -33,15 +30,14 @@ WARN_EVERY = 1.0
 """Minimum interval between identical warnings [s of wall time]."""
 
 
-class Publishers:
-    """Publishes the loop's snapshots on the topics that have subscribers; implements `Output`.
+_SILENCE = {
+    "paused": "paused: other topics are silent until ~/pause or ~/step",
+    "lockstep": "lock-step: other topics are silent until ~/step or a command",
+}
 
-    Args:
-        node: Node that publishes.
-        simulation: The simulation.
-        recorded: Whether a recorder runs, for which queues are longer.
-        cameras: Renders the images of camera topics; None if there are none.
-    """
+
+class Publishers(Output):
+    """Publishes the loop's snapshots on the topics that have subscribers."""
 
     def __init__(
         self,
@@ -88,7 +84,8 @@ class Publishers:
             * (physics if topic.stream in FIRST else simulation.schedule.rate(topic.stream))
             for topic in topics
         }
-        self._outlets = Outlets(node, in_order, simulation.observe(), rates, recorded, cameras)
+        self.outlets = Outlets(node, in_order, simulation.observe(), rates, recorded, cameras)
+        """Publishers of the topics; close them before the node is destroyed."""
         self._unheard_since = math.inf
         """Wall time since which the recorder lacks a subscription [s]."""
         self._reported_loss = 0
@@ -97,14 +94,14 @@ class Publishers:
     def set_runner(self, runner: Runner) -> None:
         """Set the loop that runs the simulation; must be called before the loop runs."""
         self._status = runner.status
-        self._outlets.may_skip = lambda: runner.paced
+        self.outlets.may_skip = lambda: runner.paced
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
     def subscribed(self) -> set[str]:
         """Return the streams that have subscribers, and report if the recorder is no longer one of them."""
-        streams = self._outlets.subscribed()
-        topic = self._outlets.unheard() if self._is_recorded and not self.recorder_fault else ""
+        streams = self.outlets.subscribed()
+        topic = self.outlets.unheard() if self._is_recorded and not self.recorder_fault else ""
         now = time.monotonic()
         self._unheard_since = min(self._unheard_since, now) if topic else math.inf
         if now - self._unheard_since > END_PATIENCE:
@@ -114,7 +111,7 @@ class Publishers:
 
     def new_subscribers(self) -> bool:
         """Return whether a topic has gained a subscriber since it was last published."""
-        return bool(self._outlets.new_subscribers())
+        return bool(self.outlets.new_subscribers())
 
     def expects_commands(self) -> bool:
         """Return whether a command topic has a publisher."""
@@ -128,29 +125,25 @@ class Publishers:
         self._quiet_since = time.monotonic()
         first, others = list(FIRST), sorted(streams.difference(FIRST))
         if "tf" not in streams:
-            self._bodies = self._carriers(self._outlets.frames(others))
+            self._bodies = self._carriers(self.outlets.frames(others))
             if not len(self._bodies):
                 first.remove("tf")
-        self._outlets.send(filter(self._on, [*first, *others]), snapshot)
+        self.outlets.send(filter(self._on, [*first, *others]), snapshot)
         self._bodies = None
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
         """Encode a snapshot for the topics that have gained a subscriber since their last message."""
-        self._outlets.send_to_new(self._on, snapshot)
+        self.outlets.send_to_new(self._on, snapshot)
 
     def dispatch(self) -> None:
         """Start to publish the encoded messages in another thread."""
-        self._outlets.dispatch()
+        self.outlets.dispatch()
 
     def publish_while_stopped(self, stamp: int) -> None:
-        """Publish diagnostics at their rate in wall time while all other topics are silent.
-
-        Args:
-            stamp: Simulation time [ns].
-        """
+        """Publish diagnostics at their rate in wall time while all other topics are silent."""
         now = time.monotonic()
         rate = self._simulation.settings.rates.diagnostics
-        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.subscribed():
+        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self.outlets.subscribed():
             self._quiet_since = now
             self._send_now(("diagnostics",), stamp)
 
@@ -162,50 +155,26 @@ class Publishers:
     ) -> bool:
         """Wait until a recorder has subscribed to every topic.
 
-        Args:
-            recorder: Name of the recorder's node.
-            patience: Maximum time to wait [s of wall time].
-            stopping: Returns whether to stop waiting.
-            start_clock: Whether to publish 1 ns on ``/clock`` while waiting, and instead of 0 afterwards. ROS
-                treats a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only
-                after the clock has started.
-
         Returns:
             Whether the recorder has subscribed to every topic.
         """
         starting = start_clock and self._on("clock")
         self._first_clock = 1 if starting else 0
         end = time.monotonic() + patience
-        while not (ready := self._outlets.all_heard_by(recorder)):
+        while not (ready := self.outlets.all_heard_by(recorder)):
             if time.monotonic() > end or stopping():
                 break
             if starting:
-                self._outlets.publish("clock", _Instant(0))
-                self._outlets.dispatch()
+                self.outlets.publish("clock", _Instant(0))
+                self.outlets.dispatch()
             time.sleep(REFRESH)
-        self._outlets.new_subscribers()
+        self.outlets.new_subscribers()
         self._is_recorded = ready
         return ready
 
-    def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
-        """Wait until subscribers have acknowledged all messages.
-
-        Args:
-            patience: Maximum time to wait [s of wall time].
-            given_up: Returns whether to stop waiting.
-
-        Returns:
-            Names of the topics with messages that were not acknowledged.
-        """
-        return self._outlets.flush(patience, given_up)
-
-    def profiles(self) -> dict[str, QoSProfile]:
-        """Return the QoS of each topic that is not latched, by its full name."""
-        return self._outlets.profiles()
-
     def loss(self) -> str:
         """Return how many messages were lost because subscribers did not receive; empty if none was."""
-        if not (lost := self._outlets.lost()):
+        if not (lost := self.outlets.lost()):
             return ""
         worst = max(lost, key=lost.__getitem__)
         count = counted(sum(lost.values()), "message")
@@ -213,11 +182,7 @@ class Publishers:
 
     def finish(self) -> None:
         """Wait until all messages have been passed to the middleware."""
-        self._outlets.finish()
-
-    def close(self) -> None:
-        """Stop publishing; must be called before the node is destroyed."""
-        self._outlets.close()
+        self.outlets.finish()
 
     def warn(self, message: str) -> None:
         """Log a rejected command. The same message is logged at most once per second."""
@@ -237,36 +202,72 @@ class Publishers:
         self._send_now(("clock", "diagnostics"), stamp)
 
     def lose_recorder(self, fault: str, stamp: int) -> None:
-        """Log that the recorder ended or stopped to receive, and report it in the diagnostics from then on.
-
-        Args:
-            fault: What happened to the recorder.
-            stamp: Time of the diagnostics that are published immediately [ns].
-        """
+        """Log why the recorder lost messages, and report it in the diagnostics from then on."""
         self.recorder_fault = fault
         self._node.get_logger().error(f"{fault}; the simulation continues")
         self._send_now(("diagnostics",), stamp)
 
     def _send_now(self, streams: Iterable[str], stamp: int) -> None:
         """Publish messages without a snapshot on the streams that are on, with a stamp [ns]."""
-        self._outlets.send(filter(self._on, streams), _Instant(stamp))
-        self._outlets.dispatch()
+        self.outlets.send(filter(self._on, streams), _Instant(stamp))
+        self.outlets.dispatch()
 
     def _diagnostics(self, snapshot: Snapshot) -> bytes:
-        scene = self._simulation.settings.title
-        name = self._node.get_fully_qualified_name().lstrip("/")
-        outside = None
-        if not isinstance(snapshot, _Instant):
-            bodies = self._simulation.skin.body_ids
-            counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
-            outside = {self._simulation.names.bodies[body]: count for body, count in counts.items() if count}
-        skipped = self._cameras.skipped if self._cameras else None
-        lost = sum(self._outlets.lost().values())
+        """Encode a DiagnosticArray with the simulation's status and, if the recorder failed, the recorder's.
+
+        The level of the simulation is ERROR during a physics fault, and WARN while the simulation is too
+        slow, rejects commands or loses messages. The value ``state`` is ``running``, ``paused``, ``lockstep``
+        or ``broken``. In the last three states, time does not advance on its own and no other topics are
+        published.
+        """
+        status, simulation = self._status(), self._simulation
+        lost = sum(self.outlets.lost().values())
         loss = self.loss() if lost > self._reported_loss else ""
         self._reported_loss = lost
-        return diagnostics(
-            name, scene, self._status(), snapshot.stamp, lost, loss, self.recorder_fault, outside, skipped
-        )
+        state = "broken" if status.fault else "paused" if status.paused else "running"
+        if state == "running" and status.lockstep:
+            state = "lockstep"
+        if status.fault:
+            level, message = DiagnosticStatus.ERROR, f"physics fault: {status.fault}; call ~/reset"
+        elif status.refused:
+            level, message = DiagnosticStatus.WARN, f"rejected a command: {status.last_refusal}"
+        elif loss:
+            level, message = DiagnosticStatus.WARN, loss
+        elif status.late:
+            level, message = DiagnosticStatus.WARN, "too slow for the configured real-time factor"
+        else:
+            level, message = DiagnosticStatus.OK, _SILENCE.get(state, state)
+        values = {
+            "state": state,
+            "real_time_factor": f"{status.real_time_factor:.3f}",
+            "wanted_real_time_factor": f"{status.wanted_factor:g}",
+            "missed_deadlines": str(status.missed),
+            "refused_commands": str(status.refused_total),
+            "last_refusal": status.last_refusal,
+            "unacknowledged_messages": str(lost),
+            "paused": str(status.paused).lower(),
+        }
+        if not isinstance(snapshot, _Instant):
+            bodies, names = simulation.skin.body_ids, simulation.names.bodies
+            counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
+            values["loads_outside"] = ", ".join(f"{names[body]}: {n}" for body, n in counts.items() if n)
+        if self._cameras:
+            skipped = self._cameras.skipped.items()
+            values["skipped_images"] = ", ".join(f"{camera}: {count}" for camera, count in skipped)
+        statuses = [self._part("simulation", level, message, values)]
+        if self.recorder_fault:
+            statuses.append(self._part("recorder", DiagnosticStatus.ERROR, self.recorder_fault, {}))
+        return cdr.encode(DiagnosticArray, {"header": {"stamp": snapshot.stamp}, "status": statuses})
+
+    def _part(self, name: str, level: bytes, message: str, values: dict[str, str]) -> dict[str, object]:
+        """Return the fields of a ``DiagnosticStatus``."""
+        return {
+            "level": level,
+            "name": f"{self._node.get_fully_qualified_name().lstrip('/')}: {name}",
+            "message": message,
+            "hardware_id": self._simulation.settings.title,
+            "values": [{"key": key, "value": value} for key, value in values.items()],
+        }
 
 
 class _Instant(Snapshot):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import sys
 import time
 from collections.abc import Collection
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import rclpy
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from rclpy.context import Context
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
@@ -21,16 +24,57 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.validate_topic_name import validate_topic_name
 
-from tactile_sim.bag.contents import LOGS
+from tactile_sim.bag.reader import LOGS
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.errors import BagError, CommandError
-from tactile_sim.ros.definitions import definition, message_class
+from tactile_sim.common.errors import BagError, CommandError
+from tactile_sim.common.signals import StopRequest
+from tactile_sim.common.text import counted
+from tactile_sim.ros.internals import publisher_count, take_raw
 from tactile_sim.ros.recorder_process import node_name
 from tactile_sim.ros.transport import clear_dead_ports
-from tactile_sim.signals import StopRequest
-from tactile_sim.text import counted
-from tactile_sim.wire.sources import of_class
-from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
+from tactile_sim.wire import Sequence, Struct, counts_before_stamp, of_class, stamp_of
+
+_SEPARATOR = "\n" + "=" * 80 + "\n"
+
+
+def message_class(type_name: str) -> Any:
+    """Import a message class by the name of its type."""
+    package, _, name = type_name.partition("/msg/")
+    try:
+        return getattr(importlib.import_module(f"{package}.msg"), name)
+    except (ImportError, AttributeError):
+        raise BagError(f"the type {type_name} is not installed") from None
+
+
+@cache
+def definition(type_name: str) -> str:
+    """Return the ``ros2msg`` definition of a type and its nested types from installed ``.msg`` files."""
+    names = [type_name]
+    _collect(of_class(message_class(type_name)), names)
+    first, *others = names
+    return _SEPARATOR.join(
+        [_text(first), *(f"MSG: {name.replace('/msg/', '/')}\n{_text(name)}" for name in others)]
+    )
+
+
+def _collect(kind: Struct, names: list[str]) -> None:
+    """Append the names of the types nested in ``kind`` to ``names``, without duplicates."""
+    for _, inner, _ in kind.fields:
+        element = inner.element if isinstance(inner, Sequence) else inner
+        if isinstance(element, Struct) and element.name not in names:
+            names.append(element.name)
+            _collect(element, names)
+
+
+def _text(type_name: str) -> str:
+    package, _, name = type_name.partition("/msg/")
+    try:
+        return (Path(get_package_share_directory(package)) / "msg" / f"{name}.msg").read_text(
+            encoding="utf-8"
+        )
+    except (PackageNotFoundError, OSError):
+        raise BagError(f"the definition of {type_name} is not installed ({package}/msg/{name}.msg)") from None
+
 
 LOOK_EVERY = 0.1  # time between two queries for new topics [s]
 REST = 0.004  # time to sleep if there was no message [s]
@@ -45,18 +89,6 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
     message than all other work requires. The log time of a message is its stamp. A message without a stamp
     gets the latest stamp received before it, or the first stamp of the recording if there is none. If no
     topic has stamps, log times are the times at which messages were sent.
-
-    Args:
-        folder: The bag's folder, which must not exist yet.
-        topics: Names of topics; empty for all topics.
-
-    Returns:
-        The exit code 0, after the bag has been completed.
-
-    Raises:
-        CommandError: A name in ``topics`` is not a valid topic name, or ROS cannot be started.
-        BagError: ``folder`` exists or cannot be written, or messages were lost. The bag keeps the others.
-        Stopped: A signal arrived before the bag was created.
     """
     for name in topics:
         try:
@@ -119,14 +151,7 @@ def _close(bag: BagWriter) -> None:
 
 
 class _Topic:
-    """A recorded topic, which counts written and missed messages.
-
-    Args:
-        subscription: rclpy subscription in raw mode.
-        message_type: ROS message class.
-        channel: Channel id of the topic in the bag.
-        lasting: Whether all publishers of the topic are latched (transient local).
-    """
+    """A recorded topic, which counts written and missed messages."""
 
     def __init__(self, subscription: Subscription, message_type: Any, channel: int, lasting: bool) -> None:
         self.subscription, self.message_type, self.channel = subscription, message_type, channel
@@ -138,14 +163,13 @@ class _Topic:
     def take(self) -> list[tuple[int, _Topic, bytes]]:
         """Take all waiting messages and return them as tuples (time of sending [ns], this topic, bytes)."""
         taken = []
-        with self.subscription.handle:
-            while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
-                data, details = found
-                number = details["publication_sequence_number"]
-                if self.numbered and self.last and number is not None and number > self.last + 1:
-                    self.missed += number - self.last - 1
-                self.last = number or 0
-                taken.append((details["source_timestamp"], self, data))
+        while (found := take_raw(self.subscription, self.message_type)) is not None:
+            data, details = found
+            number = details["publication_sequence_number"]
+            if self.numbered and self.last and number is not None and number > self.last + 1:
+                self.missed += number - self.last - 1
+            self.last = number or 0
+            taken.append((details["source_timestamp"], self, data))
         return taken
 
 
@@ -166,7 +190,7 @@ class Recorder:
     def look(self) -> None:
         """Subscribe to topics that have appeared since the last call."""
         for topic in self._topics.values():
-            topic.numbered &= topic.subscription.handle.get_publisher_count() <= 1
+            topic.numbered &= publisher_count(topic.subscription) <= 1
         for name, types in self._node.get_topic_names_and_types():
             if name in self._topics or name in self._refused or (self._wanted and name not in self._wanted):
                 continue

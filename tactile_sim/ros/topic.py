@@ -32,12 +32,7 @@ class Topic(NamedTuple):
 
 
 def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
-    """Return the fields of a message header.
-
-    Args:
-        frame: Name of the frame, or a placeholder.
-        stamp: Simulation time [ns]. Defaults to a placeholder for the snapshot's stamp.
-    """
+    """Return the fields of a message header."""
     return {"stamp": stamp, "frame_id": frame}
 
 
@@ -48,15 +43,7 @@ def filled(
     fields: Mapping[str, Any],
     parts: Callable[[Snapshot], Mapping[str, Any]],
 ) -> Topic:
-    """Declare a topic whose messages share a template, in which only some values change.
-
-    Args:
-        stream: See `Topic`.
-        message_type: A ROS message class.
-        name: Name of the topic.
-        fields: Constant values and placeholders by field name, as for `cdr.template`.
-        parts: Returns the arguments of `MessageTemplate.fill`, except the stamp, for a snapshot.
-    """
+    """Declare a topic whose messages share a template, in which only some values change."""
     template = cdr.template(message_type, fields)
     frame = fields.get("header", {}).get("frame_id", "")
     return Topic(
@@ -71,14 +58,7 @@ def filled(
 def latched(
     message_type: type, name: str, fields: Callable[[int], Mapping[str, Any]], again_after: str = ""
 ) -> Topic:
-    """Declare a latched topic, which is published once at startup.
-
-    Args:
-        message_type: A ROS message class.
-        name: Name of the topic.
-        fields: Returns the fields of the message for a stamp [ns].
-        again_after: See `Topic`.
-    """
+    """Declare a latched topic, which is published once at startup."""
     return Topic(
         ONCE,
         message_type,

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.actuators import control_spans, count_actuators, first_outputs
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names, control_spans, count_actuators, first_outputs
 
 POSITION, VELOCITY, EFFORT = range(3)
 """Kinds of joint targets, used in `Drive.field` and as indices into `Drive.weights`."""
@@ -112,11 +111,7 @@ def leaders(model: mujoco.MjModel) -> dict[int, int]:
 
 
 def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
-    """Find the hinge and slide joints that do not accept a target position.
-
-    Returns:
-        For each of these joints, keyed by id, the reason, such as ``no actuator``.
-    """
+    """Find the hinge and slide joints that do not accept a target position."""
     fields: dict[int, set[int]] = {}
     for drive in read_drives(model):
         fields.setdefault(drive.actuator, set()).add(drive.field)
@@ -157,17 +152,7 @@ def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], floa
 def _inputs(
     model: mujoco.MjModel, actuator: int, ratio: float
 ) -> Iterator[tuple[int, int, float, tuple[float, float, float]]]:
-    """Yield the properties of those controls of an actuator that accept a target.
-
-    Args:
-        model: The compiled scene.
-        actuator: Id of the actuator.
-        ratio: Change of the actuator's length per unit of the target position (the gear).
-
-    Yields:
-        Index of the control among those of the actuator, and `Drive.field`, `Drive.offset` and
-        `Drive.weights`.
-    """
+    """Yield the properties of those controls of an actuator that accept a target."""
     kind, dynamics = int(model.actuator_gaintype[actuator]), int(model.actuator_dyntype[actuator])
     gain, slopes = model.actuator_gainprm[actuator, 0], model.actuator_gainprm[actuator, 1:3]
     constant, stiffness, damping = model.actuator_biasprm[actuator, :3].tolist()

@@ -1,26 +1,28 @@
-"""Convert MuJoCo's scene errors to one-line messages with file, line number, element and remedy."""
+"""Report MuJoCo's errors about a scene, with the file, the line and its text, and log its warnings."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import tempfile
+import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
-from xml.parsers import expat
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import SceneError
-from tactile_sim.files import MOST_TEXT, read_file
-from tactile_sim.names import Names
-from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
+from tactile_sim.common.errors import SceneError
+from tactile_sim.common.files import MOST_TEXT, read_file
+from tactile_sim.common.names import Names
 
+ERRORS = (ValueError, RuntimeError, mujoco.FatalError)
+"""Exceptions that MuJoCo raises for an invalid scene."""
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
     "stl_decoder": "; export it again, because it may be incomplete",
@@ -32,91 +34,84 @@ _REMEDIES = {
     "geometry specification not found": "; a shape is a box, sphere, cylinder, capsule or mesh",
     "larger than mjMINVAL": "; give the body a geom with enough mass, or an inertial",
 }
-_OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
 NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>|\Z)", re.DOTALL)
 """Comments and declarations. An unclosed one matches up to the end, so that the search time is linear."""
 _INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
 _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
-_MALFORMED = re.compile(r"bad format in attribute '(\w+)'")
-_ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_PLACE = re.compile(r"\s*Element '([^']*)', line (\d+)\s*$")
+_LINE = re.compile(r"\bline (?:number=)?(\d+)", re.IGNORECASE)
+_PREFIX = re.compile(r"^((XML )?Error: ?)+")
+_LONGEST_TEXT = 200
+"""Number of characters of a scene's line that an error message shows."""
 
 
-@dataclass(frozen=True)
-class _Line:
+class Line(NamedTuple):
     """A line of a scene, with the file and the line number from which it comes."""
 
     file: Path
-    number: int  # starts at 1
+    number: int  # starts at 1; 0: of a file that was rewritten
     text: str
 
 
-def refusal(path: Path, error: Exception) -> SceneError:
-    """Convert MuJoCo's error about the scene ``path`` to a one-line SceneError.
+def refusal(path: Path, error: Exception, rewritten: str | None = None) -> SceneError:
+    """Convert MuJoCo's error about a scene to a SceneError with the file, the line and its text.
 
-    MuJoCo's errors about included files contain neither the file name nor the line; this function adds both.
+    ``rewritten`` is the text that MuJoCo has read instead of the file, whose lines have other numbers.
     """
-    message = " ".join(str(error).split())
-    if "Element 'contact'" in message:
-        for file in scene_files(path):
-            if fault := fault_of_contact_sensor(file):
-                return SceneError(f"{file}: {fault}")
-    if model := _OF_A_MODEL.search(message):
-        attached = _attached(path, int(model[2]))
-        if attached is not None:
-            return refusal(attached, ValueError(model[1]))
-    broken = re.search(r"XML parse error.*?Error=(?:XML_ERROR_)?(\w+).*?Line number=(\d+)", message)
-    if broken:
-        file = next((file for file in scene_files(path) if not _well_formed(file)), path)
-        return SceneError(f"{file}: line {broken[2]}: broken XML ({broken[1].lower().replace('_', ' ')})")
-    reason, element, line = _parts(message)
-    file = path
-    if line == 0:
-        file, line = _included(path, reason, element) or (path, 0)
-    if line and (attribute := _MALFORMED.match(reason)):
-        name, value = _malformed(file, line, element, attribute[1])
-        element, reason = name or element, f"{reason}, got {value!r}" if value else reason
-    place = f"line {line}: " if line else ""
-    return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{_with_remedy(reason)}")
+    reason, element, number = _parts(error)
+    line = _find(path, number, reason, rewritten) if number is not None else None
+    where, text = f"{path}: ", ""
+    if line is not None:
+        where = f"{line.file}: {f'line {line.number}: ' if line.number else ''}"
+        text = line.text.strip()[:_LONGEST_TEXT]
+    return SceneError(f"{where}{element and f'{element!r}: '}{_with_remedy(reason, text and f', in {text}')}")
 
 
 def reason_of(error: Exception) -> str:
     """Return the reason stated in MuJoCo's error, without element and line, plus a remedy if one is known."""
-    return _with_remedy(_parts(" ".join(str(error).split()))[0])
+    return _with_remedy(_parts(error)[0])
 
 
-def _with_remedy(reason: str) -> str:
+def _parts(error: Exception) -> tuple[str, str, int | None]:
+    """Return the reason that an error states, the element and its line, which is 0 in an included file."""
+    message, _, place = str(error).strip().rpartition("\nElement ")
+    reason, element = (message, place.partition("'")[2].partition("'")[0]) if message else (place, "")
+    number = _LINE.findall(place)
+    return _PREFIX.sub("", " ".join(reason.split())), element, int(number[-1]) if number else None
+
+
+def _with_remedy(reason: str, text: str = "") -> str:
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
-    return reason.rstrip(".?") + remedy if remedy else reason
+    return (reason.rstrip(".?") if remedy or text else reason) + text + remedy
 
 
-def without_line(message: str, urdf: str) -> str:
-    """Replace the line number in MuJoCo's error about a rewritten URDF with the link or joint on that line.
+def _find(path: Path, number: int, reason: str, rewritten: str | None) -> Line | None:
+    """Return the line of a scene to which an error with this line number refers."""
+    if rewritten is not None:
+        return Line(path, 0, "".join(rewritten.split("\n")[number - 1 : number]))
+    lines = _lines(path, path.parent, set())
+    broken = next((file for file in scene_files(path) if not _well_formed(file)), None)
+    if broken and (found := _LINE.search(reason)):
+        number = int(found[1])
+    elif number == 0:  # of an included file: parse the scene again with the included files in their places
+        try:
+            spec = mujoco.MjSpec.from_string("\n".join(line.text for line in lines))
+            spec.modelfiledir = str(path.parent)
+            spec.compile()
+        except ERRORS as error:
+            again = _parts(error)[2]
+            return lines[again - 1] if again else None
+        return None
+    return next((line for line in lines if (line.file, line.number) == (broken or path, number)), None)
 
-    The line numbers in the user's file are different.
 
-    Args:
-        message: MuJoCo's error.
-        urdf: Text of the rewritten URDF.
-    """
-    place = _PLACE.search(message)
-    if place is None:
-        return message
-    owners: set[str] = set()
-    path: list[str] = []
-
-    def enter(tag: str, attributes: dict[str, str]) -> None:
-        path.append(f"{tag} {attributes.get('name')!r}")
-        if tag == place[1] and parser.CurrentLineNumber == int(place[2]):
-            owners.update(path[1:2])
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = enter, lambda _: path.pop()
-    parser.Parse(urdf, True)
-    where = f"{owners.pop()}: " if len(owners) == 1 else ""
-    return f"{where}{place[1]}: {message[: place.start()].removeprefix('XML Error: ')}"
+def _well_formed(path: Path) -> bool:
+    try:
+        ElementTree.parse(path)
+    except (ElementTree.ParseError, OSError):
+        return False
+    return True
 
 
 @contextmanager
@@ -132,7 +127,7 @@ def without_qhull_report() -> Iterator[None]:
         os.dup2(printed.fileno(), 2)
         try:
             yield
-        except (ValueError, RuntimeError, mujoco.FatalError):
+        except ERRORS:
             failed = True
             raise
         finally:
@@ -159,89 +154,13 @@ def not_a_number(model: mujoco.MjModel) -> str | None:
     return None
 
 
-def _parts(message: str) -> tuple[str, str, int | None]:
-    """Split MuJoCo's error message into reason, element and line number.
-
-    The line number is 0 for an included file, and None if the message contains none.
-    """
-    message = re.sub(r"^((XML )?Error: ?)+", "", message)
-    place = re.search(r" Element (?:name )?'([^']*)'(?:, id \d+)?(?:, line (\d+))?", message)
-    if place is None:
-        return message, "", None
-    return message[: place.start()], place[1], int(place[2]) if place[2] else None
-
-
-def _malformed(file: Path, line: int, tag: str, attribute: str) -> tuple[str, str]:
-    """Find the first element with a non-numeric word in a numeric attribute, beginning at a line.
-
-    Args:
-        file: The scene's file.
-        line: Line at which the search begins.
-        tag: Tag of the element.
-        attribute: Name of the numeric attribute.
-
-    Returns:
-        The name of the element and the text of the attribute; both are empty if there is no such element.
-    """
-    text = "\n".join(found.text for found in _lines(file, file.parent, set()) if found.file == file)
-    start = sum(len(part) + 1 for part in text.split("\n")[: line - 1])
-    for element in re.finditer(rf"<{re.escape(tag)}\b[^<>]*>", text[start:]):
-        given = {key: one or two for key, one, two in _ATTRIBUTE.findall(element[0])}
-        if attribute in given and not all(map(_is_number, given[attribute].split())):
-            return given.get("name", ""), given[attribute]
-    return "", ""
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
-    """Return the included file and the line number that cause an error, or None.
-
-    The scene is parsed again with the included files inlined. Includes that fail are left unchanged.
-
-    Args:
-        path: The scene's main file.
-        reason: Reason in MuJoCo's error message.
-        element: Element in MuJoCo's error message.
-    """
-    lines = _lines(path, path.parent, set())
-    try:
-        spec = mujoco.MjSpec.from_string("\n".join(line.text for line in lines))
-        spec.modelfiledir = str(path.parent)
-        spec.compile()
-    except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        again, where, number = _parts(" ".join(str(error).split()))
-        if number and (again == reason or where == element == "include"):
-            return lines[number - 1].file, lines[number - 1].number
-    return None
-
-
 def scene_files(path: Path) -> list[Path]:
     """Return the paths of a scene's main file and of all files that it includes."""
     return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, set()) if line.file != path)]
 
 
-def _attached(path: Path, number: int) -> Path | None:
-    """Return the file that a line of a scene refers to in a ``<model>`` element, or None if there is none."""
-    lines = _lines(path, path.parent, set())
-    text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
-    return file_of(text, path.parent)
-
-
-def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
-    """Return the lines of a file, with the lines of each included file in place of its first include.
-
-    Args:
-        path: File to read.
-        folder: Folder of the scene's main file, which MuJoCo searches first.
-        done: Files that have already been included, which are not included again; empty for the main file.
-    """
+def _lines(path: Path, folder: Path, done: set[Path]) -> list[Line]:
+    """Return the lines of a file, with the lines of each included file in place of its first include."""
     top = not done
     done.add(path)
     try:
@@ -253,14 +172,20 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
     if not top:  # only the children of the root element are inserted into the including file
         opening = _OPENING.search(text)
         begin, end = (opening.end() if opening else end), max(text.rfind("</"), 0)
-    lines: list[_Line] = []
+    lines: list[Line] = []
+
+    def add(begin: int, end: int) -> None:
+        first = text.count("\n", 0, begin) + 1
+        lines.extend(Line(path, first + k, part) for k, part in enumerate(text[begin:end].split("\n")))
+
     for include in _INCLUDE.finditer(text, begin, end):
         file = file_of(include[0], folder, path.parent)
         if file is not None and file not in done:
-            lines += _written(path, text, begin, include.start())
+            add(begin, include.start())
             lines += _lines(file, folder, done)
             begin = include.end()
-    return lines + _written(path, text, begin, end)
+    add(begin, end)
+    return lines
 
 
 def file_of(element: str, *folders: Path) -> Path | None:
@@ -271,14 +196,58 @@ def file_of(element: str, *folders: Path) -> Path | None:
     return next((file for file in files if os.path.isfile(file)), None)
 
 
-def _written(path: Path, text: str, begin: int, end: int) -> list[_Line]:
-    first = text.count("\n", 0, begin) + 1
-    return [_Line(path, first + k, line) for k, line in enumerate(text[begin:end].split("\n"))]
+_LOG = logging.getLogger("tactile_sim.mujoco")
+_PREFIX_WARNING = "Attaching a spec with an empty prefix"
+_UNNEEDED = ("prevent the model from being saved", "Attach conflict")
+"""Parts of messages about scenes that are saved, and about conflicts, of which Python warns itself."""
+_UNSTABLE = tuple(f"Nan, Inf or huge value in {what} " for what in ("QPOS", "QVEL", "QACC"))
+_ignored = set(_UNNEEDED)
+"""Parts of messages that are not logged."""
+_logged: set[tuple[str | Path, str]] = set()
+"""Scenes and compiler warnings that have been logged."""
 
 
-def _well_formed(path: Path) -> bool:
-    try:
-        ElementTree.parse(path)
-    except (ElementTree.ParseError, OSError):
-        return False
-    return True
+def _log_warning(message: str) -> None:
+    if not any(part in message for part in _ignored):
+        _LOG.warning(message)
+
+
+def log_warnings() -> None:
+    """Log the warnings of MuJoCo in this process with the logger ``tactile_sim.mujoco``."""
+    mujoco.set_mju_user_warning(_log_warning)
+
+
+def ignore_instability() -> None:
+    """Stop logging MuJoCo's warnings about unstable physics, because an engine reports them as faults."""
+    _ignored.update(_UNSTABLE)
+
+
+@contextmanager
+def logged_warnings(path: str | Path) -> Iterator[None]:
+    """Log the Python warnings of MuJoCo's compiler, such as deprecated attributes, once for each scene."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
+        if (path, text) not in _logged and not text.startswith(_PREFIX_WARNING):
+            _logged.add((path, text))
+            _LOG.warning("%s: %s", path, text)
+
+
+@contextmanager
+def without_compiler_warnings() -> Iterator[None]:
+    """Ignore the Python warnings of MuJoCo's compiler about a scene for which they have been logged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def without_prefix_warning() -> Iterator[None]:
+    """Ignore MuJoCo's warning about robots without a name prefix while the block runs.
+
+    The warning matters only for scenes that are saved.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _PREFIX_WARNING)
+        yield

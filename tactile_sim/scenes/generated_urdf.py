@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.frames import to_xyzw
+from tactile_sim.common.frames import to_xyzw
+from tactile_sim.common.names import Names
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
-from tactile_sim.names import Names
 from tactile_sim.scenes.drives import followed_equalities
 from tactile_sim.scenes.meshes import cached
 
@@ -34,11 +34,6 @@ def generated_urdf(model: mujoco.MjModel, names: Names, world: str = "world") ->
     Links have the names and frames of the bodies. An additional link ``BODY/JOINT`` is inserted before the
     body for a joint that does not pass through the body's origin, and for every joint of a body except the
     last. Free and ball joints become floating joints. Meshes are stored as files in the cache.
-
-    Args:
-        model: The compiled scene.
-        names: Names of the model's elements.
-        world: Name of the root link.
     """
     robot = ElementTree.Element("robot", name="scene")
     links = [world, *names.bodies[1:]]
@@ -58,15 +53,7 @@ def generated_urdf(model: mujoco.MjModel, names: Names, world: str = "world") ->
 def _add_joints(
     robot: ElementTree.Element, model: mujoco.MjModel, names: Names, body: int, links: list[str]
 ) -> None:
-    """Add the joints between a body and its parent, and additional links between these joints.
-
-    Args:
-        robot: Root element of the URDF, which is modified.
-        model: The compiled scene.
-        names: Names of the model's elements.
-        body: Id of the body.
-        links: Names of the bodies' links, indexed by body id.
-    """
+    """Add the joints between a body and its parent, and additional links between these joints."""
     parent, first = links[model.body_parentid[body]], model.body_jntadr[body]
     joints = range(first, first + model.body_jntnum[body])
     position, rotation = model.body_pos[body], model.body_quat[body]

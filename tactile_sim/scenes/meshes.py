@@ -1,20 +1,23 @@
-"""Convert meshes in formats that MuJoCo cannot read, and cache the results."""
+"""Convert meshes in formats that MuJoCo cannot read, decompose meshes, and cache the results."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
 import struct
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from tactile_sim.errors import SceneError
-from tactile_sim.files import MOST_ASSET, check_file, read_file
+import numpy as np
+
+from tactile_sim.common.errors import SceneError
+from tactile_sim.common.files import MOST_ASSET, check_file, read_file
 
 CONVERTED = (".dae", ".gltf", ".glb", ".ply", ".off")
 """Extensions of meshes that are always converted."""
@@ -31,13 +34,6 @@ def mujoco_mesh(path: Path, where: str) -> Path:
 
     COLLADA, glTF, PLY and OFF files are converted to OBJ, as are ASCII STL files and STL files with more than
     `MOST_STL_FACES` triangles. COLLADA's unit is applied, but its up axis is ignored, as in RViz.
-
-    Args:
-        path: Mesh file.
-        where: Prefix for error messages.
-
-    Raises:
-        SceneError: The file cannot be read or converted.
     """
     kind = path.suffix.lower()
     try:
@@ -52,12 +48,7 @@ def mujoco_mesh(path: Path, where: str) -> Path:
 
 
 def cached(name: str, make: Callable[[], bytes]) -> Path:
-    """Return the path of a file in the cache, and create the file if it is missing.
-
-    Args:
-        name: Name of the file, with a digest of everything on which the content depends.
-        make: Function that returns the content.
-    """
+    """Return the path of a file in the cache, and create the file if it is missing."""
     folder = cache_folder()
     file = folder / name
     if not file.is_file():
@@ -86,15 +77,7 @@ def cache_folder() -> Path:
 
 
 def read_mesh(path: Path, where: str) -> Any:
-    """Read a mesh file as a single `trimesh.Trimesh`.
-
-    Args:
-        path: Mesh file.
-        where: Prefix for error messages.
-
-    Raises:
-        SceneError: The file cannot be read or has no triangles.
-    """
+    """Read a mesh file as a single `trimesh.Trimesh`."""
     import trimesh
 
     try:
@@ -124,14 +107,7 @@ def _reason(error: Exception) -> str:
 
 
 def _converted(path: Path, kind: str, content: bytes, where: str) -> bytes:
-    """Convert a mesh and return the bytes of an OBJ file.
-
-    Args:
-        path: Mesh file.
-        kind: Extension of the file in lower case, such as ``.dae``.
-        content: Content of the file, from which the unit of a COLLADA file is read.
-        where: Prefix for error messages.
-    """
+    """Convert a mesh and return the bytes of an OBJ file."""
     if kind == ".dae":
         try:
             import collada  # noqa: F401
@@ -166,3 +142,52 @@ def _referenced(path: Path, content: bytes) -> Iterator[bytes]:
     for address in addresses:
         if not address.startswith("data:"):
             yield read_file(path.parent / address, MOST_ASSET)
+
+
+THRESHOLD = 0.05
+"""Parts with a concavity below this fraction of the mesh's size are not divided further."""
+
+
+def convex_parts(path: Path, where: str) -> list[Path]:
+    """Return OBJ files with convex parts that together approximate a mesh."""
+    file = mujoco_mesh(path, where)
+    try:
+        digest = hashlib.sha256(read_file(file, MOST_ASSET)).hexdigest()[:32]
+    except OSError as error:
+        raise SceneError(f"{where}: {file}: cannot be read: {error.strerror or error}") from None
+    name = f"{digest}-{THRESHOLD:g}-parts"
+    archive = cached(f"{name}.npz", lambda: _divide(file, where))
+    with np.load(archive) as saved:
+        count = len(saved.files) // 2
+        return [
+            cached(f"{name}-{k}.obj", partial(_obj, saved[f"vertices{k}"], saved[f"faces{k}"]))
+            for k in range(count)
+        ]
+
+
+def _divide(file: Path, where: str) -> bytes:
+    """Divide a mesh into convex parts; return the bytes of an NPZ file with their vertices and faces."""
+    try:
+        import coacd
+    except ImportError:
+        raise SceneError(
+            f"{where}: needs the package coacd; install it: pip install coacd, or set decompose: false"
+        ) from None
+    mesh = read_mesh(file, where)
+    coacd.set_log_level("error")
+    try:
+        parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=THRESHOLD, seed=1)
+    except RuntimeError as error:
+        raise SceneError(f"{where}: {file}: cannot be divided: {error}") from None
+    arrays: dict[str, Any] = {}
+    for k, (vertices, faces) in enumerate(parts):
+        arrays |= {f"vertices{k}": vertices, f"faces{k}": faces}
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _obj(vertices: np.ndarray, faces: np.ndarray) -> bytes:
+    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in vertices]
+    lines += [f"f {a} {b} {c}" for a, b, c in faces + 1]
+    return "\n".join(lines).encode() + b"\n"

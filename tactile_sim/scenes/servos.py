@@ -1,17 +1,99 @@
-"""Add actuators to joints that have none, as configured by ``control``."""
+"""Add actuators to joints that have none, as configured by ``control``, with suitable gains."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from tactile_sim.names import Names
-from tactile_sim.patterns import match
-from tactile_sim.scenes.default_gains import DefaultGains
-from tactile_sim.scenes.drives import EFFORT, POSITION, SCALAR, VELOCITY, Drive, leaders, read_drives
+from tactile_sim.common.names import Names, match
+from tactile_sim.scenes.drives import (
+    EFFORT,
+    POSITION,
+    SCALAR,
+    VELOCITY,
+    Drive,
+    followed_equalities,
+    leaders,
+    read_drives,
+)
+
+FREQUENCY = 5.0
+"""Lowest natural frequency of a servo [Hz]."""
+SAG = 0.004
+"""Largest deflection of a hinge under gravity [rad], unless its effort limit is too low."""
+SLIDE_SAG = 0.0005
+"""Largest deflection of a slide joint under gravity [m], unless its effort limit is too low."""
+
+
+class DefaultGains:
+    """Default servo gains for the joints of a model in its initial pose.
+
+    Each servo is critically damped. Its stiffness gives a natural frequency of at least `FREQUENCY` with the
+    inertia about the joint, and limits the deflection under the weight of the moved bodies to `SAG` (or
+    `SLIDE_SAG`) in any orientation. For a robot with a free base, the robot's total weight is used, because
+    the joint may have to support it. A base on slide joints without actuators, like that of a planar robot,
+    is also treated as free. The load on joints that follow another joint is added to the load on the leading
+    joint.
+    """
+
+    def __init__(self, model: mujoco.MjModel, driven: Collection[int]):
+        """Compute joint inertias in the initial pose."""
+        self._model, self._data, self._driven = model, mujoco.MjData(model), driven
+        mujoco.mj_fwdPosition(model, self._data)
+        full = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, self._data, full)
+        self._inertias = full.diagonal()
+
+    def __call__(self, joint: int, limit: float) -> tuple[float, float]:
+        """Return kp [N m/rad or N/m] and kd [N m s/rad or N s/m] for a position servo."""
+        model = self._model
+        weight, inertia = self._load(joint)
+        for equality, leader in followed_equalities(model).items():
+            if leader == joint:  # it moves this joint, too
+                ratio = abs(float(model.eq_data[equality, 1]))
+                more = self._load(int(model.eq_obj1id[equality]))
+                weight, inertia = weight + ratio * more[0], inertia + ratio**2 * more[1]
+        slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
+        kp = max(
+            inertia * (2.0 * np.pi * FREQUENCY) ** 2, min(weight, limit) / (SLIDE_SAG if slides else SAG)
+        )
+        return kp, 2.0 * float(np.sqrt(kp * inertia))
+
+    def _load(self, joint: int) -> tuple[float, float]:
+        """Return the largest effort of gravity on a joint [N m, N] and the moved inertia [kg m², kg]."""
+        model, data = self._model, self._data
+        body = int(model.jnt_bodyid[joint])
+        root = int(model.body_rootid[body])
+        moved = np.flatnonzero(self._descendants(body))
+        distances = np.linalg.norm(data.xipos[moved] - data.xanchor[joint], axis=1)
+        masses = model.body_mass[moved]
+        slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
+        load = float(masses.sum() if slides else masses @ distances)
+        inertia = float(self._inertias[model.jnt_dofadr[joint]])
+        if self._is_free(root):
+            mass, reach = float(model.body_subtreemass[root]), float(distances.max())
+            load = max(load, mass * (1.0 if slides else reach))
+            inertia += mass * (1.0 if slides else reach**2)
+        return float(np.linalg.norm(model.opt.gravity)) * load, inertia
+
+    def _is_free(self, root: int) -> bool:
+        """Return whether a root body has a free joint, or a slide joint without an actuator."""
+        first = int(self._model.body_jntadr[root])
+        joints = range(first, first + int(self._model.body_jntnum[root]))
+        kinds = {int(self._model.jnt_type[joint]) for joint in joints if joint not in self._driven}
+        return bool(kinds & {int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE)})
+
+    def _descendants(self, body: int) -> np.ndarray:
+        """Return a mask (nbody,) that selects a body and all its descendants."""
+        below = np.zeros(self._model.nbody, bool)
+        below[body] = True
+        for other in range(body + 1, self._model.nbody):  # parents come first
+            below[other] |= below[self._model.body_parentid[other]]
+        return below
+
 
 PREFIX = "control/"
 """Prefix for the names of added actuators, followed by the joint name."""
@@ -27,17 +109,7 @@ _FIELDS = (
 def match_control(
     control: Control, model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, tuple[str, Mapping[str, Any]]]:
-    """Return the matching entry of ``control`` and its keys for each matched joint, keyed by joint id.
-
-    Args:
-        control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        model: The compiled scene.
-        names: Names of the model's elements.
-        where: Name of the ``control`` table for error messages.
-
-    Raises:
-        ConfigError: An entry matches no hinge or slide joint, or two patterns conflict for one joint.
-    """
+    """Return the matching entry of ``control`` and its keys for each matched joint, keyed by joint id."""
     joints = {names.joints[j]: j for j in range(model.njnt) if model.jnt_type[j] in SCALAR}
     chosen = match(control, list(joints), where, "hinge or slide joint")
     return {joints[name]: (entry, control[entry]) for name, entry in chosen.items()}
@@ -63,15 +135,6 @@ def add_actuators(
 
     An explicit integrator is replaced so that ``kd`` acts implicitly. The joint gets the armature that its
     servo needs for stability at the time step.
-
-    Args:
-        spec: The scene as an editable spec.
-        control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        where: Name of the ``control`` table for error messages.
-        modes: Control mode of joints without an entry and without an actuator, keyed by joint name.
-
-    Raises:
-        ConfigError: An entry matches no hinge or slide joint, or two patterns conflict for one joint.
     """
     model = spec.compile()
     names = Names(model)
@@ -107,13 +170,7 @@ def add_actuators(
 
 
 def _has(mode: str, joint: int, driven: Mapping[int, set[int]]) -> bool:
-    """Return whether a joint already has an actuator that serves the specified mode.
-
-    Args:
-        mode: ``position``, ``velocity`` or ``effort``.
-        joint: Id of the joint.
-        driven: Ids of the joints that accept a target, by field (`POSITION`, `VELOCITY` or `EFFORT`).
-    """
+    """Return whether a joint already has an actuator that serves the specified mode."""
     if mode == "effort":
         return joint in driven[EFFORT]
     return joint in driven[POSITION] or (mode == "velocity" and joint in driven[VELOCITY])
@@ -163,13 +220,7 @@ def added_servos(model: mujoco.MjModel, drives: list[Drive]) -> list[Drive]:
 
 
 def effort_range(model: mujoco.MjModel, joint: int, drives: list[Drive]) -> tuple[float, float]:
-    """Return the minimum and maximum effort on a joint [N m or N]; infinite if unlimited.
-
-    Args:
-        model: The compiled scene.
-        joint: Id of the joint.
-        drives: All drives of the model. The effort is limited by the joint's motors and by the joint itself.
-    """
+    """Return the minimum and maximum effort on a joint [N m or N]; infinite if unlimited."""
     ranges = [(-np.inf, np.inf)]
     if model.jnt_actfrclimited[joint]:
         ranges.append(tuple(model.jnt_actfrcrange[joint].tolist()))

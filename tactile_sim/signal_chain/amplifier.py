@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.schema import DURATION, LARGEST, SCATTER, Number, Numbers, parameter
+from tactile_sim.common.schema import DURATION, LARGEST, SCATTER, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.stage import ScatteredStage, Stage, ranged
 
@@ -29,7 +29,7 @@ class Gain(ScatteredStage):
         Numbers(Number()), "Factor for each taxel, in place of `value`.", default=()
     )
     second: tuple[float, ...] = parameter(
-        Numbers(Number()), "Coefficient of x |x| for each taxel: the factor depends on the load.", default=()
+        Numbers(Number()), "Coefficient of x · abs(x) for each taxel: a curve.", default=()
     )
     third: tuple[float, ...] = parameter(Numbers(Number()), "Coefficient of x³ for each taxel.", default=())
 
@@ -40,7 +40,7 @@ class Gain(ScatteredStage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the factors of all taxels, if there are lists, and the coefficients of the curves, if any."""
+        """Return the factors of all taxels and the coefficients of their curves, if there are lists."""
         if not any(stage.second or stage.third for stage in group.stages):
             return super().constants(group, draw)
         zeros = [(0.0,) * (body.stop - body.start) for body in group.bodies]
@@ -77,7 +77,7 @@ class Drift(Stage):
     rate: float = ranged(Number(least=0), "Standard deviation after 1 s [units/s^0.5]; it grows with √time.")
     correlation_time: float = ranged(
         DURATION,
-        "Time after which drift is forgotten [s], so that it stays within rate · √(time / 2); 0: a random walk.",
+        "Time after which drift is forgotten [s], which bounds it to rate · √(time / 2); 0: a random walk.",
         default=0.0,
     )
     has_memory = True

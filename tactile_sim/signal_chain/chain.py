@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.arguments import valid
-from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.schema import SEED
+from tactile_sim.common.errors import CommandError, ConfigError
+from tactile_sim.common.schema import SEED, valid
 from tactile_sim.signal_chain.driver import History, Tare
 from tactile_sim.signal_chain.group import Sensed, Taxels, normal_axes
 from tactile_sim.signal_chain.program import Program, Workspace, compact

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.errors import ConfigError
-from tactile_sim.schema import DURATION, LARGEST, Integer, Number, parameter
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.schema import DURATION, LARGEST, Integer, Number, parameter
 from tactile_sim.signal_chain.group import Group
 from tactile_sim.signal_chain.stage import Stage, ranged
 

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from tactile_sim._core import chain_keys, draw_normal, draw_uniform
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.signal_chain.stage import Codes
 
 if TYPE_CHECKING:

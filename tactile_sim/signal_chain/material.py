@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.errors import ConfigError
-from tactile_sim.schema import SHARE, TIME_CONSTANT, Number, Numbers, parameter
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.schema import SHARE, TIME_CONSTANT, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.stage import Stage, ranged
 

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from tactile_sim._core import ChainProgram, ChainStage, ChainWorkspace
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 from tactile_sim.signal_chain.driver import History, Tare
 from tactile_sim.signal_chain.group import Group, normal_table
 from tactile_sim.signal_chain.stage import Codes, Now, Stage

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tactile_sim.schema import Flag, Integer, Number, Ranged, checks, parameter
+from tactile_sim.common.schema import Flag, Integer, Number, Ranged, checks, parameter
 
 if TYPE_CHECKING:
     from tactile_sim.signal_chain.group import Draw, Group
@@ -75,9 +75,9 @@ class Now:
 class Stage:
     """One stage of the signal chain.
 
-    A subclass is a dataclass whose fields, created with `ranged` or `tactile_sim.schema.parameter`, are its
-    parameters for one pad. Its docstring is one sentence for users. The core library computes the stages of
-    this package; it receives the numbers that `constants`, `deviations` and `integers` return. A stage of
+    A subclass is a dataclass whose fields, created with `ranged` or `common.schema.parameter`, are
+    its parameters for one pad. Its docstring is one sentence for users. The core library computes the stages
+    of this package; it receives the numbers that `constants`, `deviations` and `integers` return. A stage of
     your own has a method `compute` instead.
     """
 

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim.errors import CommandError, ConfigError, ErrorList, suggest
-from tactile_sim.patterns import match
-from tactile_sim.schema import Check, shown
+from tactile_sim.common.errors import CommandError, ConfigError, ErrorList, suggest
+from tactile_sim.common.names import match
+from tactile_sim.common.schema import Check, shown
 from tactile_sim.signal_chain.amplifier import Drift, Gain, Noise, Offset, Saturation
 from tactile_sim.signal_chain.converter import Quantisation, Smoothing, Threshold
 from tactile_sim.signal_chain.curve import Calibration, Transfer
@@ -98,7 +98,7 @@ def make_stages(
 
     Args:
         table: Values by pad name or pattern, stage and parameter. Names and patterns are matched as in
-            `tactile_sim.patterns.match`.
+            `tactile_sim.common.names.match`.
         bodies: Names of the pads.
         where: Prefix for error messages (file and key).
 

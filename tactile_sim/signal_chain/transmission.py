@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.errors import ConfigError
-from tactile_sim.schema import SHARE, Integers, Number, parameter
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.schema import SHARE, Integers, Number, parameter
 from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.stage import SLACK, Codes, Stage, ranged
 

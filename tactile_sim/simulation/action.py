@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 
 if TYPE_CHECKING:  # not imported at run time, because it takes a second to load
-    from tactile_sim.bag.background_writer import BagStatus
+    from tactile_sim.bag.writer import BagStatus
     from tactile_sim.simulation import Simulation
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.arguments import numbers, whole
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.schema import numbers, whole
 from tactile_sim.simulation.action import Action, Loop
 
 if TYPE_CHECKING:  # not imported at run time, because it takes a second to load
@@ -183,7 +183,7 @@ def set_view(loop: Loop, view: str) -> None:
 
     Args:
         loop: Loop that steps the simulation.
-        view: JSON from `tactile_sim.bag.live_view.LiveView`.
+        view: JSON from `tactile_sim.bag.messages.LiveView`.
     """
     for store in loop.on_view:
         store(view)

@@ -7,19 +7,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tactile_sim.arguments import by_name, known, numbers
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.exclusive import Use, exclusive
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import by_name, known, numbers
 from tactile_sim.config import Settings
-from tactile_sim.control.command_checks import JointCommand, joint_tables
-from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
-from tactile_sim.control.hands import Hands
-from tactile_sim.control.makers import make_commander, make_grippers, make_motion
-from tactile_sim.control.motion import Motion
+from tactile_sim.control.commander import JointCommand, joint_tables
+from tactile_sim.control.goals import GripperCommand, GripperGoal, TrajectoryGoal
+from tactile_sim.control.makers import Motion, make_commander, make_grippers, make_motion
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.control.trajectory_goal import TrajectoryGoal
+from tactile_sim.control.user_forces import Hands
 from tactile_sim.engines import Engine
-from tactile_sim.errors import CommandError
-from tactile_sim.exclusive import Use, exclusive
-from tactile_sim.names import Names
 
 
 class CommandedScene:

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin.checks import checked_factor, find_touch, number_of
 from tactile_sim.skin.responses import LAWS, RESPONSE_FUNCTIONS
@@ -21,7 +21,7 @@ SCENE, SKIN, SENSORS = "scene.mjb", "skin.layout", "skin.xml"
 
 def load_mujoco_plugin() -> Path:
     """Register the sensor plugin ``tactile.skin`` with MuJoCo; return the path of its library."""
-    library = Path(_core.__file__).with_name("libtactile_plugin.so")
+    library = Path(_core.__file__).parent / "lib" / "libtactile_plugin.so"
     mujoco.mj_loadPluginLibrary(str(library))
     return library
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.arguments import is_index, known, numbers, orientation, switch
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.exclusive import exclusive
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import is_index, known, numbers, orientation, switch
 from tactile_sim.config import Settings
-from tactile_sim.control.hands import Press, Pull
-from tactile_sim.control.thrower import Thrower
+from tactile_sim.control.user_forces import Press, Pull, Thrower
 from tactile_sim.engines import Engine
-from tactile_sim.errors import CommandError
-from tactile_sim.exclusive import exclusive
-from tactile_sim.names import Names
 from tactile_sim.simulation.commanded_scene import CommandedScene
 from tactile_sim.skin import Skin
 

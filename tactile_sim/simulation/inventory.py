@@ -8,8 +8,7 @@ from typing import Any
 
 import mujoco
 
-from tactile_sim.actuators import control_spans
-from tactile_sim.names import topic_token
+from tactile_sim.common.names import control_spans, topic_token
 from tactile_sim.scenes.drives import FIELDS, read_drives
 from tactile_sim.simulation.simulation import Simulation
 from tactile_sim.skin import Pad

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tactile_sim.arguments import float_type
+from tactile_sim.common.schema import float_type
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.pads import PadPlan
 from tactile_sim.skin.skin import Reader

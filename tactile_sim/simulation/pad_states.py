@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.config.states import resolve_states
+from tactile_sim.config.skin import resolve_states
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.skin.state import ContactQuantities, ContactState
 

@@ -11,12 +11,12 @@ import mujoco
 import numpy as np
 
 from tactile_sim import config, engines
+from tactile_sim.common.errors import ConfigError, located
+from tactile_sim.common.names import Names
 from tactile_sim.config import FeelerSettings, Settings
 from tactile_sim.engines import Engine
-from tactile_sim.errors import ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
-from tactile_sim.names import Names
 from tactile_sim.skin import Skin
 
 _MADE_IN_PYTHON = "<scene made in Python>"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
 
 _BODY, _INERTIAL = int(mujoco.mjtObj.mjOBJ_XBODY), int(mujoco.mjtObj.mjOBJ_BODY)
 _GEOM, _SITE, _CAMERA = (

@@ -10,15 +10,14 @@ from typing import Any, NoReturn
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import whole
-from tactile_sim.cameras import CameraProcess
+from tactile_sim.common.errors import ConfigError, EngineError, PhysicsError, located
+from tactile_sim.common.exclusive import Use, exclusive
+from tactile_sim.common.names import Names, match
+from tactile_sim.common.schema import whole
 from tactile_sim.config import Settings, configured_scene, resolve_cameras, skin_plan
-from tactile_sim.config.switches import switches_of_pads
-from tactile_sim.errors import ConfigError, EngineError, PhysicsError, located
-from tactile_sim.exclusive import Use, exclusive
-from tactile_sim.names import Names
-from tactile_sim.patterns import match
+from tactile_sim.config.settings import switches_of_pads
 from tactile_sim.signal_chain.sampling import Sampling
+from tactile_sim.simulation.camera_process import CameraProcess
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
 from tactile_sim.simulation.pad_states import PadStates
@@ -42,6 +41,9 @@ class Simulation(InteractiveScene):
     >>> simulation.observe().readings.shape
     (602, 3)
     """
+
+    _next_due: int
+    """Next step at which readings may have to be stored."""
 
     def __init__(
         self,
@@ -365,5 +367,4 @@ class Simulation(InteractiveScene):
                 rates[self.camera_streams[name]] = camera.rate
         self.schedule = Schedule(self.engine.timestep, rates)
         """The steps at which each kind of message is due."""
-        self._next_due: int = self.step_count
-        """Next step at which readings may have to be stored."""
+        self._next_due = self.step_count

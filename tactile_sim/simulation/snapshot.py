@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.arguments import known
+from tactile_sim.common.exclusive import Seen, computed, exclusive
+from tactile_sim.common.schema import known
 from tactile_sim.engines import Contacts
-from tactile_sim.exclusive import Seen, computed, exclusive
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.skin import Pad
 from tactile_sim.skin.checks import require_contacts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tactile_sim.patterns import match
+from tactile_sim.common.names import match
 from tactile_sim.signal_chain import SignalChain
 from tactile_sim.signal_chain.stages import make_stages
 from tactile_sim.skin import TOUCH_FUNCTIONS, Pad

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.arguments import as_array, described, is_whole, known, require_arrays
+from tactile_sim.common.errors import CommandError, ConfigError
+from tactile_sim.common.schema import as_array, described, is_integer, known, require_arrays
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.shares import Shares, checked
 from tactile_sim.skin.taxels import choose
@@ -127,7 +127,7 @@ def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
     for name, given in (("mean", mean), ("at_taxels", at_taxels)):
         if given is not True and given is not False:
             raise ConfigError(f"skin.touch_function: {name}: must be True or False, got {given!r}")
-    if not is_whole(channels) or channels < 1:
+    if not is_integer(channels) or channels < 1:
         raise ConfigError(f"skin.touch_function: channels: must be an integer > 0, got {channels!r}")
     expected = channels if quantity is None else 1 if quantity == NORMAL else 3
     if channels != expected:

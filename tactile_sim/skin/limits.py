@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tactile_sim.arguments import valid
-from tactile_sim.errors import ConfigError
-from tactile_sim.schema import Number
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.schema import Number, valid
 
 STIFFNESS = 2e5
 """Default plane-strain modulus E / (1 - nu^2) [Pa], for E = 150 kPa and nu = 0.5. This is typical of a soft

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 
 
 class Shares(NamedTuple):

@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.arguments import distance_array, float_type, is_index, known, positions, whole
+from tactile_sim.common.errors import ConfigError, SceneError
+from tactile_sim.common.schema import distance_array, float_type, is_index, known, positions, whole
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.geometry.solids import solids
 from tactile_sim.skin.checks import (
     checked_factor,

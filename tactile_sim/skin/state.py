@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.schema import Number, checks, parameter
+from tactile_sim.common.schema import Number, checks, parameter
 from tactile_sim.skin.loads import Loads
 from tactile_sim.skin.touch_functions import TouchFunction
 

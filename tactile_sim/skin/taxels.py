@@ -10,11 +10,10 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.arguments import described, is_index, known, require_arrays, valid
-from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.common.errors import ConfigError, SceneError
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import SPACING, described, is_index, known, require_arrays, valid
 from tactile_sim.geometry.curvature import geom_table
-from tactile_sim.names import Names
-from tactile_sim.schema import SPACING
 from tactile_sim.skin.limits import check_count, colliding_areas
 from tactile_sim.skin.neighbours import neighbours
 from tactile_sim.skin.pads.flex import flex_rows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.skin.loads import Loads
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
+from tactile_sim.common.names import Names
+from tactile_sim.common.text import shortened
 from tactile_sim.geometry.solids import hole_area, mesh_triangles
-from tactile_sim.names import Names
 from tactile_sim.skin.limits import geom_areas
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.taxels import Taxels
-from tactile_sim.text import shortened
 
 _HOLES = 1e-3
 """Area of holes that is negligible, as a fraction of the area of a mesh's triangles."""

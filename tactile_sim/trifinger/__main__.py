@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.trifinger.tasks import (
     DIFFICULTIES,
     Pose,

@@ -19,8 +19,8 @@ import yaml
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.cameras.lens import Lens, distort
-from tactile_sim.cameras.renderer import Renderer, View
+from tactile_sim.scenes.camera import Lens, distort
+from tactile_sim.scenes.renderer import Renderer, View
 from tactile_sim.trifinger.checks import InvalidValueError, numbers, quaternion, sizes
 from tactile_sim.trifinger.sim_finger import SimFinger, find_simulation
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim import arguments
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common import schema
+from tactile_sim.common.errors import TactileSimError
 
 
 class InvalidValueError(TactileSimError, ValueError):
@@ -33,10 +33,10 @@ class MissingAttributeError(TactileSimError, AttributeError):
     """Error for an attribute of trifinger_simulation that this package does not have."""
 
 
-numbers = partial(arguments.numbers, below=np.inf, error=InvalidValueError)
-"""`arguments.numbers`, but accepting all finite numbers and raising InvalidValueError."""
-count = partial(arguments.whole, error=InvalidValueError)
-"""`arguments.whole`, but raising InvalidValueError."""
+numbers = partial(schema.numbers, below=np.inf, error=InvalidValueError)
+"""`schema.numbers`, but accepting all finite numbers and raising InvalidValueError."""
+count = partial(schema.whole, error=InvalidValueError)
+"""`schema.whole`, but raising InvalidValueError."""
 
 
 def function(what: str, value: Any) -> Callable[..., Any]:

@@ -11,20 +11,17 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.arguments import whole
-from tactile_sim.cameras.camera import Camera
-from tactile_sim.config.keys import key
-from tactile_sim.control.command_checks import JointCommand
-from tactile_sim.control.commander import Commander
-from tactile_sim.control.motion import Motion
+from tactile_sim.common.errors import CommandError, ConfigError, EngineError
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import Choice, Flag, Number, Numbers, parameter, whole
+from tactile_sim.control.commander import Commander, JointCommand
+from tactile_sim.control.makers import Motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines import Engine, EnginePlugin, EngineTopic
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.protocol import EngineArrays
-from tactile_sim.errors import CommandError, ConfigError, EngineError
-from tactile_sim.names import Names
+from tactile_sim.scenes.camera import Camera
 from tactile_sim.scenes.servos import match_control
-from tactile_sim.schema import Choice, Flag, Number, Numbers
 from tactile_sim.trifinger.camera import CALIBRATIONS, CLIPPING, PLATFORM, load_camera_parameters
 from tactile_sim.trifinger.collision_objects import add_cube
 from tactile_sim.trifinger.finger_types_data import (
@@ -50,17 +47,19 @@ TRACKING_DELAY = 0.09
 class TrifingerSettings:
     """``trifinger.*``: type of the robot and the object on its table."""
 
-    type: str = key("trifingerpro", Choice(tuple(finger_types_data)), "the robot")
-    object: str = key("cube", Choice(("cube", "none")), "object on the table")
-    object_noise: tuple[float, ...] = key(
-        (0.0, 0.0),
+    type: str = parameter(Choice(tuple(finger_types_data)), "the robot", "trifingerpro")
+    object: str = parameter(Choice(("cube", "none")), "object on the table", "cube")
+    object_noise: tuple[float, ...] = parameter(
         Numbers(Number(least=0), (2,)),
         "standard deviations of the tracked pose `finger/object_pose`: position [m] and rotation [rad]",
+        (0.0, 0.0),
     )
-    link_drag: bool = key(
-        True, Flag(), "whether links and objects have the drag of PyBullet, for which the gains were tuned"
+    link_drag: bool = parameter(
+        Flag(), "whether links and objects have the drag of PyBullet, for which the gains were tuned", True
     )
-    grasp: bool = key(False, Flag(), "built-in motion: three fingers grasp the cube, lift it and hold it")
+    grasp: bool = parameter(
+        Flag(), "built-in motion: three fingers grasp the cube, lift it and hold it", False
+    )
     seed: int = 0
     """The key ``seed`` of the configuration."""
 

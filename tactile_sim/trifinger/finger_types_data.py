@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import KeysView, Sequence
 from typing import NamedTuple
 
-from tactile_sim.errors import suggest
+from tactile_sim.common.errors import suggest
 from tactile_sim.trifinger.checks import InvalidValueError
 
 SUFFIXES = {1: ("",), 3: ("_0", "_120", "_240")}

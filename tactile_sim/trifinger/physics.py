@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tactile_sim import _core
-from tactile_sim.arguments import as_array, described
+from tactile_sim.common.errors import EngineError, SceneError
+from tactile_sim.common.schema import as_array, described
 from tactile_sim.engines.mujoco import first_bad
-from tactile_sim.errors import EngineError, SceneError
-from tactile_sim.mujoco_log import ignore_instability
+from tactile_sim.scenes.faults import ignore_instability
 from tactile_sim.trifinger.checks import InvalidValueError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers, joint_names, tip_link_names
 from tactile_sim.trifinger.scene import TIP_SENSOR

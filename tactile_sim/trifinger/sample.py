@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.arguments import as_array, described, is_whole, known
+from tactile_sim.common.schema import as_array, described, is_integer, known
 from tactile_sim.trifinger.checks import InvalidValueError, count, numbers
 from tactile_sim.trifinger.sim_finger import SimFinger
 
@@ -120,7 +120,7 @@ def get_tip_positions_around_position(number_of_fingers: int, position: ArrayLik
     A single finger gets the position itself; three fingers get positions at a horizontal distance of 0.05 m.
     """
     center = numbers("position", position, 3)
-    if not is_whole(number_of_fingers) or number_of_fingers not in (1, 3):
+    if not is_integer(number_of_fingers) or number_of_fingers not in (1, 3):
         raise InvalidValueError(f"number_of_fingers: must be 1 or 3, got {number_of_fingers!r}")
     if number_of_fingers == 1:
         return [center]

@@ -48,7 +48,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import SceneError
 from tactile_sim.trifinger.finger_types_data import (
     LINKS,
     SUFFIXES,

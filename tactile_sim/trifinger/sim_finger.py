@@ -13,9 +13,8 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.engines.contacts import read_contacts
-from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import EngineError, suggest
+from tactile_sim.common.errors import EngineError, suggest
+from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.taxels import choose
 from tactile_sim.trifinger.checks import InvalidValueError, count, function, limits, numbers
@@ -474,8 +473,8 @@ class FingerView:
     def __init__(self, finger: SimFinger):
         """Start the view and print its URL, or raise CommandError if it cannot be served."""
         # Imported here so that programs without a view start quickly.
-        from tactile_sim.view.process.view_process import ViewProcess
-        from tactile_sim.view.web.address import Endpoint
+        from tactile_sim.view.address import Endpoint
+        from tactile_sim.view.publisher import ViewProcess
 
         process = ViewProcess(_view_scene(finger), Endpoint(allow_other_port=True), accepts_requests=False)
         process.listen(lambda *_: None, lambda reason: _LOG.warning("the web view failed: %s", reason))
@@ -534,8 +533,8 @@ def _publish(reference: weakref.ref[SimFinger], process: Any, closed: Event) -> 
 
 
 def _view_scene(finger: SimFinger) -> ViewScene:
-    from tactile_sim.names import Names
-    from tactile_sim.view.scene.from_model import scene_of_model
+    from tactile_sim.common.names import Names
+    from tactile_sim.view.model_scene import scene_of_model
 
     model = finger.physics.model
     return scene_of_model(model, Names(model), finger.finger_type, finger.skin)

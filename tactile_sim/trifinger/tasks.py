@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.trifinger.checks import InvalidValueError, MissingKeyError, numbers, quaternion
 
 if TYPE_CHECKING:
@@ -171,7 +171,6 @@ class MoveBox(Task):
     In the goal space, the box is inside a circle on or above the table, and its center is at most 0.1 m high.
     """
 
-    Pose = Pose
     InvalidGoalError = PoseError
     CUBE_WIDTH = _CUBE_WIDTH = CUBE_WIDTH
     _CUBOID_HALF_SIZE = np.array(CUBOID_SIZE) / 2
@@ -186,6 +185,7 @@ class MoveBox(Task):
     def __init__(self, name: str, size: Sequence[float], turn: Callable[[Rotation, Rotation], float]):
         """Create the task for a box with the edges ``size`` (3,) [m] and a measure of the angle [rad]."""
         super().__init__(name)
+        self.Pose = Pose
         self.random = np.random.RandomState()  # noqa: NPY002 - the goals of trifinger_simulation
         """Random generator for goals. It can be seeded with `seed` or replaced."""
         half = np.asarray(size) / 2
@@ -513,7 +513,9 @@ class RearrangeDice(Task):
 
     def sample_goal(self) -> list[tuple[float, float, float]]:
         """Draw a goal: the centers of 25 dice in different cells of the grid [m]."""
-        cells = itertools.product(range(self.N_CELLS_PER_ROW), repeat=2)
+        cells = [
+            (row, column) for row in range(self.N_CELLS_PER_ROW) for column in range(self.N_CELLS_PER_ROW)
+        ]
         inside = [cell for cell in cells if self._is_cell_inside_arena(cell)]
         return [self._cell_center_position(cell) for cell in self._rng.sample(inside, self.NUM_DICE)]
 
@@ -656,7 +658,7 @@ class RearrangeDice(Task):
         return self.parse_pattern(f)
 
 
-def _given_or_drawn(task: MoveCubeOnTrajectory | RearrangeDice, config: dict[str, Any]) -> Any:
+def _given_or_drawn(task: Any, config: dict[str, Any]) -> Any:
     """Return the valid goal of a goal file, or draw one if the file has none."""
     goal = config["goal"] if "goal" in config else task.sample_goal()
     task.validate_goal(goal)

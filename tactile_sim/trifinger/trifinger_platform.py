@@ -16,7 +16,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.trifinger import camera, trifingerpro_limits
 from tactile_sim.trifinger.checks import InvalidValueError, count, numbers, quaternion
 from tactile_sim.trifinger.collision_objects import BaseCollisionObject, add_cube, add_dice
@@ -257,8 +257,9 @@ class TriFingerPlatform:
         cameras = [CameraObservation(image, timestamp) for image in images]
         if not self._has_object_tracking:
             return TriCameraObservation(cameras)
-        poses = (ObjectPose(*map(np.array, self.cube.get_state())) for _ in range(2))
-        return TriCameraObjectObservation(cameras, *poses)
+        position, orientation = map(np.array, self.cube.get_state())
+        pose, filtered = (ObjectPose(position.copy(), orientation.copy()) for _ in range(2))
+        return TriCameraObjectObservation(cameras, pose, filtered)
 
 
 _STEP = np.dtype(

@@ -1,15 +1,18 @@
-"""Data classes for the content of a view: a constant scene and its frames.
-
-They do not depend on browsers or physics engines.
-"""
+"""The content of a view: a constant scene and its frames, without browsers and physics engines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tactile_sim.bag.live_view import LiveView
+from tactile_sim.bag.messages import LiveView
+
+if TYPE_CHECKING:
+    import trimesh
 
 
 def _empty(*shape: int) -> np.ndarray:
@@ -28,7 +31,7 @@ class Shape:
     faces: np.ndarray
     """Vertex indices of the triangles (f, 3), wound outward."""
     color: np.ndarray
-    """RGBA colour (4,), 0 to 1."""
+    """RGBA color (4,), 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class ViewScene:
     real_time_factor: float = 1.0
     """Initial requested real-time factor; 0 means as fast as possible."""
     center: np.ndarray = _empty(3)
-    """Centre of the region of interest (3,), world frame [m]."""
+    """Center of the region of interest (3,), world frame [m]."""
     extent: float = 0.0
     """Diameter of the region of interest [m]; if it is 0, the content determines the region."""
     camera: np.ndarray | None = None
@@ -132,7 +135,7 @@ class ViewScene:
     start_hints: tuple[str, ...] = ()
     """Sentences that explain why time does not advance, and how to start it."""
     live_view: LiveView | None = None
-    """Camera and colour scale with which the view opens, or None for the default."""
+    """Camera and color scale with which the view opens, or None for the default."""
     bag: str = ""
     """Path of the bag that the view shows, or empty for a simulation."""
 
@@ -171,7 +174,7 @@ class ViewFrame:
     unit: str = "N"
     """Unit of the readings."""
     taxel_scale: float = 0.0
-    """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
+    """Reading at the end of the color scale; 0 adapts the scale to the readings."""
     forces: np.ndarray = _empty(0, 3)
     """Net force on each pad's body (s, 3) [N]; in a bag without contacts, the sum of its readings."""
     pad_readings: np.ndarray = _empty(0)
@@ -183,7 +186,7 @@ class ViewFrame:
     arrows: np.ndarray = _empty(0, 2, 3)
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
-    """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
+    """Kinds of the arrows (k,), as in `tactile_sim.figures.arrows`."""
     arrow_sources: np.ndarray = _empty(0)
     """Index (k,) of each arrow's contact, or of its pad if the arrow is a net force. May be empty."""
     arrow_scale: float = 0.0
@@ -205,3 +208,50 @@ class ViewFrame:
     """Whether the motion from the previous frame is discontinuous, for example after a reset or a throw."""
     fault: str = ""
     """Description of the physics fault that stopped the simulation, or an empty string."""
+
+
+class Controls(Protocol):
+    """Receives requests from browsers."""
+
+    def ask(self, action: str, *arguments: Any) -> None:
+        """Request an action from `tactile_sim.simulation.actions.ACTIONS` without waiting for its result.
+
+        The result is visible in later frames or reported in a notice.
+        """
+
+
+Mesh = tuple[np.ndarray, np.ndarray]
+"""Vertices (v, 3) [m] and triangles (t, 3), wound outward."""
+
+
+def box(size: Sequence[float] | np.ndarray) -> Mesh:
+    """Return a box with the specified side lengths (3,) [m]."""
+    return _scaled(_unit("box"), size)
+
+
+def ellipsoid(size: Sequence[float] | np.ndarray) -> Mesh:
+    """Return an ellipsoid with the specified diameters (3,) [m]."""
+    return _scaled(_unit("ball"), size)
+
+
+def cylinder(size: Sequence[float] | np.ndarray) -> Mesh:
+    """Return a cylinder along z. The size (3,) is its diameters in x and y and its height [m]."""
+    return _scaled(_unit("cylinder"), size)
+
+
+@cache
+def _unit(kind: str) -> trimesh.Trimesh:
+    """Return the specified shape with a bounding box of side length 1."""
+    import trimesh  # takes 0.2 s and is needed only for a view
+
+    match kind:
+        case "box":
+            return trimesh.creation.box()
+        case "ball":
+            return trimesh.creation.uv_sphere(radius=0.5, count=[24, 24])
+        case _:
+            return trimesh.creation.cylinder(radius=0.5, height=1.0, sections=48)
+
+
+def _scaled(mesh: trimesh.Trimesh, size: Sequence[float] | np.ndarray) -> Mesh:
+    return np.asarray(mesh.vertices) * np.asarray(size, float), np.asarray(mesh.faces)

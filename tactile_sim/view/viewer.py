@@ -12,23 +12,16 @@ from threading import RLock
 import numpy as np
 from viser import ClientHandle, ViserServer
 
-from tactile_sim.bag.live_view import LiveView
-from tactile_sim.view.content import ViewFrame, ViewScene
-from tactile_sim.view.controls import Controls
-from tactile_sim.view.panel.body_tree import BodyTree, TreeParts
-from tactile_sim.view.panel.cameras import Cameras
-from tactile_sim.view.panel.layers import Layers
-from tactile_sim.view.panel.panel import Panel
-from tactile_sim.view.scene.browser_scene import BrowserScene
-from tactile_sim.view.scene.color_scale import ColorScale
-from tactile_sim.view.scene.force_markers import ForceMarkers
-from tactile_sim.view.scene.live_camera import LiveCamera
-from tactile_sim.view.scene.stage import add_outline_lights, add_stage
-from tactile_sim.view.scene.viewpoint import Viewpoint
-from tactile_sim.view.scene.window_fit import WindowFit
-from tactile_sim.view.web.access import Access
-from tactile_sim.view.web.address import Endpoint
-from tactile_sim.view.web.guard import Guard
+from tactile_sim.bag.messages import LiveView
+from tactile_sim.view.address import Access, Endpoint
+from tactile_sim.view.body_tree import BodyTree, TreeParts
+from tactile_sim.view.camera import Cameras, LiveCamera, Viewpoint, WindowFit
+from tactile_sim.view.color_scale import ColorScale
+from tactile_sim.view.content import Controls, ViewFrame, ViewScene
+from tactile_sim.view.markers import ForceMarkers
+from tactile_sim.view.panel import Panel, add_layers
+from tactile_sim.view.scene import BrowserScene, add_outline_lights, add_stage
+from tactile_sim.view.server import Guard
 
 # Browsers may disconnect at any time, even while the view sends their initial camera position.
 warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
@@ -44,16 +37,11 @@ class Viewer:
         content: Constant content of the view.
         server: viser's server.
         panel: Panel next to the scene.
-        scale: Colour scale of the taxels.
+        scale: Color scale of the taxels.
     """
 
     def __init__(self, scene: ViewScene, endpoint: Endpoint, controls: Controls | None):
         """Start the server.
-
-        Args:
-            scene: Constant content of the view.
-            endpoint: Address at which the server listens.
-            controls: Receives the users' requests, or None if the view accepts no requests.
 
         Raises:
             CommandError: The endpoint cannot be served.
@@ -95,7 +83,7 @@ class Viewer:
 
     @property
     def live_view(self) -> LiveView | None:
-        """Camera that a user moved last, and colour scale; None before a browser has connected."""
+        """Camera that a user moved last, and color scale; None before a browser has connected."""
         if self._camera.pose is None:
             return None
         *vectors, field_of_view = self._camera.pose
@@ -117,11 +105,7 @@ class Viewer:
                 self.draw(frame)
 
     def set_bodies(self, scene: ViewScene) -> None:
-        """Show other bodies without skin. Cameras and inputs keep their state.
-
-        Args:
-            scene: The new content, whose skin must be that of the current content; see `has_same_skin`.
-        """
+        """Show other bodies without skin. Cameras and inputs keep their state."""
         with self._lock, self.server.atomic():
             self.content, self._latest = scene, None
             self._scene.set_bodies(scene)
@@ -161,7 +145,7 @@ class Viewer:
         add_outline_lights(self.server.scene, camera.position, camera.look_at)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Draw a frame. The end of the colour scale is the frame's ``taxel_scale``."""
+        """Draw a frame. The end of the color scale is the frame's ``taxel_scale``."""
         if self._markers is None:
             self._markers = self._add_markers(frame)
         with self.server.atomic():
@@ -182,7 +166,7 @@ class Viewer:
         if not self.content.extent:
             self._set_initial_camera(viewpoint)
         markers = ForceMarkers(self.server, viewpoint.radius, self.content.skin_bodies)
-        Layers(self.server.gui, self.content, self._scene, markers, self.panel.legend)
+        add_layers(self.server.gui, self.content, self._scene, markers, self.panel.legend)
         self._cameras = Cameras(self.server, self.content, viewpoint)
         if self.panel.probe:
             parts = TreeParts(self._scene, markers, self._cameras, self.panel.probe)
@@ -190,14 +174,14 @@ class Viewer:
         return markers
 
     def _redraw(self) -> None:
-        """Redraw the last frame after a user has changed the colour scale."""
+        """Redraw the last frame after a user has changed the color scale."""
         with self._lock:
             if self._latest:
                 end = self.scale.update(self._latest.readings, self._latest.time)
                 self.show(replace(self._latest, taxel_scale=end))
 
     def _set_theme(self) -> None:
-        """Set the colours of the page, the background and the light, and hide links to other sites."""
+        """Set the colors of the page, the background and the light, and hide links to other sites."""
         self.server.gui.configure_theme(
             dark_mode=True, show_logo=False, show_share_button=False, control_width="medium"
         )

@@ -17,7 +17,7 @@ from mcap.writer import Writer
 from support.bags import file_of, write_frames
 from support.falling_bag import Cube
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 
 def bad_bag(folder: Path, what: str) -> Path:

@@ -12,8 +12,8 @@ from support.bags import MS, Writing, file_of, write_frames
 from support.errors import raises
 
 from tactile_sim import BagError, bag
-from tactile_sim.bag.repair import repair
-from tactile_sim.cli import main
+from tactile_sim.bag.mcap_file import repair
+from tactile_sim.commands import main
 
 COUNT = 120
 DAMAGES = 100
@@ -91,7 +91,7 @@ def read(folder: Path) -> list[tuple[int, str]]:
 
 @pytest.fixture
 def whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
     return Whole(tmp_path / "b")
 
 

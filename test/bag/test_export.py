@@ -10,7 +10,7 @@ import pytest
 from support.bags import MS, Writing, write_frames
 
 from tactile_sim.bag.export import export
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 
 def test_export_writes_arrays_with_names_and_units(tmp_path, capsys):

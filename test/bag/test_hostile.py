@@ -13,8 +13,8 @@ from mcap.writer import Writer
 from support.bags import FRAME, SEPARATOR, file_of, write_frames
 
 from tactile_sim import BagError, bag
-from tactile_sim.cli import main
-from tactile_sim.errors import LONGEST_MESSAGE
+from tactile_sim.commands import main
+from tactile_sim.common.errors import LONGEST_MESSAGE
 
 HELLO = b"\0\1\0\0" + struct.pack("<I", 3) + b"hi\0"
 """A std_msgs/String with the text "hi", serialized as CDR."""

@@ -13,8 +13,8 @@ import pytest
 from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
 
 from tactile_sim import bag
-from tactile_sim.bag import parquet
-from tactile_sim.cli import main
+from tactile_sim.bag import export
+from tactile_sim.commands import main
 
 
 def exported(path, out, *options):
@@ -66,7 +66,7 @@ def test_a_topic_with_only_empty_lists_is_an_empty_table(make_bag, tmp_path):
 
 
 def test_arrays_of_varying_length_are_lists_in_every_batch(make_bag, tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "BATCH", 4)
+    monkeypatch.setattr(export, "BATCH", 4)
     making = Making(make_bag.folder("words"))
     for k in range(10):
         layout = {"layout_id": k, "geoms": ["g"] * (k // 5), "areas": np.full(k, 0.5 * k)}

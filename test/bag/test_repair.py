@@ -10,13 +10,12 @@ from support.bags import embedded_metadata, file_of, write_frames
 
 from tactile_sim import bag
 from tactile_sim.bag import metadata
-from tactile_sim.bag.mcap_writer import McapWriter
-from tactile_sim.bag.repair import repair
+from tactile_sim.bag.mcap_file import McapWriter, repair
 
 
 @pytest.mark.parametrize("part", [0.3, 0.7, 0.95, 0.999])
 def test_a_truncated_file_is_read_and_repaired(tmp_path, monkeypatch, part):
-    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
     forces = write_frames(tmp_path / "b", 100)
     whole = file_of(tmp_path / "b").read_bytes()
     file_of(tmp_path / "b").write_bytes(whole[: int(len(whole) * part)])

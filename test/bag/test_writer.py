@@ -14,12 +14,12 @@ from support.bags import MS, TRANSIENT, TYPES, Writing, embedded_metadata, file_
 from support.errors import raises
 
 from tactile_sim import BagError, bag
-from tactile_sim.bag.contents import contents
-from tactile_sim.bag.mcap_writer import CHUNK_SIZE
+from tactile_sim.bag.mcap_file import CHUNK_SIZE
+from tactile_sim.bag.reader import contents
 
 
 def test_the_index_finds_messages_by_time_and_topic(tmp_path, monkeypatch):
-    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
     forces = write_frames(tmp_path / "b", 100)
     with open(file_of(tmp_path / "b"), "rb") as file:
         reader = make_reader(file, validate_crcs=True)
@@ -89,7 +89,7 @@ def test_large_chunks_end_early(tmp_path):
 
 def test_a_full_disk_raises_and_keeps_earlier_messages(tmp_path, monkeypatch):
     """After 60 kB, the emulated disk has only enough space for the index."""
-    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
     writing = Writing(tmp_path / "b")
     inner = writing.bag._file._file
 

@@ -52,16 +52,6 @@ def test_observe_resets_environments_with_an_invalid_state_and_lists_them():
     np.testing.assert_array_equal(seen.readings[[0, 2]], expected)
 
 
-def test_built_in_motion_acts_on_environments_that_observe_resets():
-    batch = batch_of(2, {"motion": {"keyframes": ["up", "left"], "period": 0.4}})
-    batch.observe()
-    started = batch.ctrl.copy()
-    batch.step(5)
-    batch.qpos[1] = np.nan
-    batch.observe()
-    np.testing.assert_array_equal(batch.ctrl[1], started[1])
-
-
 def test_assigned_states_and_inputs_act_like_those_modified_in_place():
     assigned, modified = batch_of(2), batch_of(2)
     random = np.random.default_rng(0)
@@ -126,15 +116,6 @@ def test_reductions_agree_with_readings(stages):
         np.testing.assert_allclose(reduced("center_of_pressure"), np.stack(centers, axis=1), atol=1e-12)
         np.testing.assert_array_equal(batch.observe(pads).readings, np.concatenate(parts, axis=1))
         assert batch.observe(pads).wrenches.shape == (3, len(chosen), 6)
-
-
-def test_contact_sensors_and_state_arrays_have_an_axis_for_environments():
-    batch = batch_of(3)
-    batch.step(100)
-    sensor = batch.observe().contact_sensor("net")
-    np.testing.assert_allclose(np.abs(sensor.wrench[:, 0, 2]), 9.81, rtol=0.3)
-    assert batch.qpos.shape == (3, 16) and batch.qvel.shape == (3, 14) and batch.ctrl.shape == (3, 2)
-    np.testing.assert_allclose(batch.time, 0.2)
 
 
 def test_memory_per_environment_is_below_a_megabyte():

@@ -9,17 +9,15 @@ from support.published_view import FakeProcess
 
 from tactile_sim import bag
 from tactile_sim.config import from_mapping
-from tactile_sim.drawing.rviz_display import rviz_display
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
+from tactile_sim.figures.rviz_display import rviz_display
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.inventory import contents
-from tactile_sim.view.process.camera_views import CameraViews, camera_infos
-from tactile_sim.view.process.frame_builder import FrameBuilder
-from tactile_sim.view.process.replica import Replica
-from tactile_sim.view.scene.from_model import scene_of_simulation
+from tactile_sim.simulation.runner import Output, Runner
+from tactile_sim.view.address import Endpoint
+from tactile_sim.view.model_scene import scene_of_simulation
+from tactile_sim.view.process import FrameBuilder, Replica
+from tactile_sim.view.rendering import CameraViews, camera_infos
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.web.address import Endpoint
 
 
 @pytest.fixture
@@ -67,13 +65,13 @@ def test_recorded_images_are_in_the_bag_and_its_view(simulation, tmp_path):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
     require_opengl()
     from tactile_sim.ros.bag_output import BagOutput
-    from tactile_sim.view.bag.frames import BagFrames
-    from tactile_sim.view.bag.index import BagIndex
-    from tactile_sim.view.bag.scene import read_scene
+    from tactile_sim.view.bag_frames import BagFrames
+    from tactile_sim.view.bag_index import BagIndex
+    from tactile_sim.view.bag_scene import read_scene
 
     simulation.reset("moving")
     with simulation.open_cameras() as cameras:
-        runner = Runner(simulation, Terminal())
+        runner = Runner(simulation, Output())
         runner.paused = True  # then images are not skipped
         output = BagOutput(runner, tmp_path / "out", cameras=cameras)
         output.record(True)

@@ -15,11 +15,10 @@ from scipy.spatial.transform import Rotation
 from support.cameras import RADIUS, SCENE, TURRET, check_ball, red_pixels, require_opengl
 from support.errors import raises
 
-from tactile_sim.cameras import RenderingError
-from tactile_sim.cameras.renderer import Renderer
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.config import from_mapping
-from tactile_sim.errors import ConfigError
-from tactile_sim.registry import engine_plugin
+from tactile_sim.engines.registry import engine_plugin
+from tactile_sim.scenes.renderer import Renderer, RenderingError
 from tactile_sim.simulation import Simulation
 from tactile_sim.trifinger.camera import CALIBRATIONS, load_camera_parameters
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tactile_sim.cameras import lens
+from tactile_sim.scenes import camera as lens
 from tactile_sim.trifinger.camera import CALIBRATIONS, load_camera_parameters
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.falling_bag import COUNT, GRID, LANDING, MESSAGES, STEP, TYPES, WEIGHT, Cube, Making, definition
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 

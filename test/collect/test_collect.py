@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from tactile_sim.batch import Batch
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.learning.dataset import Collection
 from tactile_sim.learning.episodes import Recipe
 from tactile_sim.learning.folder import locked

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 METRIC = """from __future__ import annotations
 import sys

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 from support.errors import raises
 
-from tactile_sim import ConfigError, config, share
-from tactile_sim.names import Names
+from tactile_sim import ConfigError, config
+from tactile_sim.common.files import find_shipped, shipped_names
+from tactile_sim.common.names import Names
 
 
 def write(folder, text="/**:\n  ros__parameters: {scene: cube.xml}\n", name="my.yaml"):
@@ -12,7 +13,7 @@ def write(folder, text="/**:\n  ros__parameters: {scene: cube.xml}\n", name="my.
     return folder / name
 
 
-@pytest.mark.parametrize("name", share.names("config"))
+@pytest.mark.parametrize("name", shipped_names("config"))
 def test_every_shipped_configuration_matches_its_scene(name):
     settings = config.load(name)
     _, model = config.configured_scene(settings)
@@ -35,7 +36,7 @@ def test_relative_path_starts_at_the_working_directory(tmp_path, monkeypatch):
 def test_local_file_has_precedence_over_a_shipped_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "infant").mkdir()
-    assert config.find("infant") == share.find("config", "infant")
+    assert config.find("infant") == find_shipped("config", "infant")
     write(tmp_path, name="touch_cube.yaml")
     assert config.find("touch_cube.yaml") == Path("touch_cube.yaml")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tactile_sim import ConfigError, config
-from tactile_sim.errors import ConfigErrors
+from tactile_sim.common.errors import ConfigErrors
 
 
 def settings(**keys):

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from tactile_sim import ConfigError, config
-from tactile_sim.cli import main
-from tactile_sim.config.known_keys import split_key
-from tactile_sim.config.pad_settings import PAD
+from tactile_sim.commands import main
+from tactile_sim.config.mapping import split_key
+from tactile_sim.config.settings import RECORDS
 from tactile_sim.simulation import Simulation
 
 SCENE = """<mujoco><worldbody>
@@ -186,8 +186,8 @@ def test_check_refuses_a_pad_with_2_and_one_line(tmp_path, capsys):
 
 
 def test_names_of_pads_may_have_dots_and_those_of_keys():
-    assert split_key("left.tip.grid.rows", PAD) == ("left.tip", "grid.rows")
-    assert split_key("grid.spacing", PAD) == ("grid", "spacing")
-    assert split_key("grid.grid.rows", PAD) == ("grid", "grid.rows")
+    assert split_key("left.tip.grid.rows", RECORDS["skin.pads"]) == ("left.tip", "grid.rows")
+    assert split_key("grid.spacing", RECORDS["skin.pads"]) == ("grid", "spacing")
+    assert split_key("grid.grid.rows", RECORDS["skin.pads"]) == ("grid", "grid.rows")
     made = config.from_mapping({"scene": "s.xml", "skin.pads.left.tip.grid.rows": 2})
     assert made.skin.pads == {"left.tip": {"grid": {"rows": 2}}}

@@ -6,7 +6,8 @@ import pytest
 import yaml
 from support.errors import raises
 
-from tactile_sim import ConfigError, config, share
+from tactile_sim import ConfigError, config
+from tactile_sim.common.files import shipped_names
 from tactile_sim.config import parameter_file
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES
 
@@ -155,7 +156,7 @@ def test_no_key_is_anything_but_text_in_yaml_1_1():
     assert [key for key in keys if not isinstance(yaml.safe_load(key), str)] == []
 
 
-@pytest.mark.parametrize("name", share.names("config"))
+@pytest.mark.parametrize("name", shipped_names("config"))
 def test_shipped_configurations_survive_pyyaml(tmp_path, name):
     file = config.find(name)
     copy = tmp_path / file.name

@@ -6,8 +6,9 @@ import pytest
 import yaml
 from support.command_line import commands_without_ros
 
-from tactile_sim import config, share
-from tactile_sim.config.plausible import implausible_values
+from tactile_sim import config
+from tactile_sim.common.files import shipped_names
+from tactile_sim.config.review import implausible_values
 
 WRONG = {
     "skin.sensor.*.gain.scatter": (50.0, ""),  # percent
@@ -72,6 +73,6 @@ def test_plausible_values_have_no_warning(warnings):
     assert not warnings[1]
 
 
-@pytest.mark.parametrize("name", sorted(share.names("config")))
+@pytest.mark.parametrize("name", sorted(shipped_names("config")))
 def test_shipped_configurations_are_plausible(name):
     assert not [*implausible_values(config.load(name))]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tactile_sim import config, share
-from tactile_sim.cli import main
-from tactile_sim.config.quaternion_order import swapped_quaternions
+from tactile_sim import config
+from tactile_sim.commands import main
+from tactile_sim.common.files import shipped_names
+from tactile_sim.config.review import swapped_quaternions
 
 BODY = '<mujoco><worldbody><body name="tip"><geom type="box" size=".02 .02 .01"/></body></worldbody></mujoco>'
 TEXT = """
@@ -42,6 +43,6 @@ def test_check_warns_of_the_identity_in_the_other_order(robot, ball, pad, keys, 
     assert sorted(named) == sorted(keys)
 
 
-@pytest.mark.parametrize("name", share.names("config"))
+@pytest.mark.parametrize("name", shipped_names("config"))
 def test_shipped_configurations_have_no_such_orientation(name):
     assert not list(swapped_quaternions(config.load(name)))

@@ -3,7 +3,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import ConfigError, config
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
 
 MODEL = mujoco.MjModel.from_xml_string("""
 <mujoco>

@@ -8,7 +8,7 @@ from support.contact_sensors import FIELDS, PAIRS, sledge, tag
 from support.errors import raises
 
 from tactile_sim import EngineError, SceneError
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.engines import MujocoEngine, load
 
 
@@ -86,19 +86,23 @@ def test_contact_sensors_need_unique_names_and_topics(tmp_path, capsys):
         load(tmp_path / "two.xml")
 
 
-MJCF = {
-    'geom1="a" num="0"': ["num: ", "from 1 to 1000", "0"],
-    'geom1="a" data="force found"': ["data: ", "[found, force]"],
-    'geom1="a" data="forc"': ["data: ", "'forc'", "'force'"],
-    'geom1="floor" site="zone"': ["geom1", "site"],
-    'geom1="floor" body2="feat"': ["body2: ", "'feat'", "'feet'"],
-    'site="zon"': ["site: ", "'zon'", "'zone'"],
-}
-
-
-@pytest.mark.parametrize(("attributes", "facts"), MJCF.items())
-def test_scene_errors_name_file_sensor_and_attribute(attributes, facts, tmp_path):
+@pytest.mark.parametrize(
+    "attributes",
+    ['geom1="a" num="0"', 'geom1="a" data="force found"', 'geom1="a" data="forc"', 'geom1="a" site="zone"'],
+)
+def test_invalid_attributes_are_shown_with_file_and_line(attributes, tmp_path):
     scene = tmp_path / "scene.xml"
     scene.write_text(sledge(2, f'<contact name="tip" {attributes}/>'))
-    with raises(SceneError, f"{scene}: sensor 'tip': ", *facts):
+    with raises(SceneError, f"{scene}: line ", f'<contact name="tip" {attributes}/>'):
+        load(scene)
+
+
+@pytest.mark.parametrize(
+    ("key", "attributes", "nearest"),
+    [("body2", 'geom1="floor" body2="feat"', "'feet'"), ("site", 'site="zon"', "'zone'")],
+)
+def test_unknown_objects_are_named_with_file_sensor_and_nearest_name(key, attributes, nearest, tmp_path):
+    scene = tmp_path / "scene.xml"
+    scene.write_text(sledge(2, f'<contact name="tip" {attributes}/>'))
+    with raises(SceneError, f"{scene}: sensor 'tip': {key}: ", nearest):
         load(scene)

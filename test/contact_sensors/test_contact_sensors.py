@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.contact_sensors import CASES, FIELDS, PAIRS, raw_contacts, reduced, sledge, sliding, tag
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.engines import ContactSensor, load
 
 

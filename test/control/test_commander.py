@@ -8,9 +8,8 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import CommandError
-from tactile_sim.control.command_checks import JointCommand
-from tactile_sim.control.commander import Commander
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
+from tactile_sim.control.commander import Commander, JointCommand
 
 MODEL = """
 <mujoco><option gravity="0 0 0"/><worldbody>

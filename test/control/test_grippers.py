@@ -6,10 +6,9 @@ from support.errors import raises
 
 import tactile_sim
 from tactile_sim import CommandError, ConfigError, Simulation
-from tactile_sim.config.grippers import GripperSettings
-from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
+from tactile_sim.config.settings import GripperSettings
+from tactile_sim.control.goals import GripperCommand, GripperGoal, Outcome
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.control.trajectory_goal import Outcome
 from tactile_sim.engines import Contacts
 
 SCENE = """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import CommandError
-from tactile_sim.control.hands import FREQUENCY
+from tactile_sim.control.user_forces import FREQUENCY
 from tactile_sim.simulation import Simulation
 
 MASS, OFFSET = 2.0, 0.1

@@ -5,8 +5,8 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import CommandError, Simulation
+from tactile_sim.control.goals import Outcome, TrajectoryGoal, tolerances
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.control.trajectory_goal import Outcome, TrajectoryGoal, tolerances
 
 LINK = """<link name="{0}"><inertial><origin xyz="0.25 0 0"/><mass value="2"/>
   <inertia ixx="0.01" iyy="0.04" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.feeler_meshes import scene
 
-from tactile_sim.drawing.colors import colors
-from tactile_sim.drawing.skin_image import BACKGROUND, SkinImage, mappable
 from tactile_sim.feelers import image
 from tactile_sim.feelers.placement import place
+from tactile_sim.figures.colors import colors
+from tactile_sim.figures.images import BACKGROUND, SkinImage, mappable
 from tactile_sim.skin import Skin
 
 CUBE = '<geom type="box" size=".1 .1 .1"/>'

@@ -13,9 +13,9 @@ from support.errors import raises
 from support.falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf
 
 from tactile_sim import config
-from tactile_sim.drawing.images import tactile_images
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.feelers import place
+from tactile_sim.figures.images import tactile_images
 from tactile_sim.simulation import Simulation
 
 TIMESTEP = 0.001

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from support.errors import raises
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.feelers.painted import brightness
 
 GREY = np.array([[0, 51], [102, 255]], np.uint8)

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from support.errors import raises
 from support.feeler_meshes import VISUAL, in_body, inline, one_mesh, scene
 
-from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.common.errors import ConfigError, SceneError
 from tactile_sim.feelers.placement import place
 
 SPACING = 0.01

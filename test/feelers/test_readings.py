@@ -9,7 +9,7 @@ import trimesh
 from support.errors import raises
 from support.feelers import LENGTH, directions, feelers_at, load, mesh, turned
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.feelers import Feelers
 
 ATOL = 1e-7

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tactile_sim import config, share
+from tactile_sim import config
+from tactile_sim.common.files import find_shipped
 from tactile_sim.feelers.placement import place
 from tactile_sim.scenes import load_scene
 from tactile_sim.simulation import Simulation
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def painted(scene: str, body: str, image: str):
     model = load_scene(scene)[1]
-    return place(model, model.body(body).id, image=share.find("scenes", f"assets/{image}.png"))
+    return place(model, model.body(body).id, image=find_shipped("scenes", f"assets/{image}.png"))
 
 
 def test_assets_match_the_script(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from support.errors import raises
 from support.feeler_meshes import VISUAL, in_body, inline, one_mesh, scene
 
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import SceneError
 from tactile_sim.feelers.placement import place
 
 RNG = np.random.default_rng(3)

@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import brentq
 
 from tactile_sim import CommandError, config
-from tactile_sim.cli import main
+from tactile_sim.commands import main
+from tactile_sim.fit import FitPad, Indenter
 from tactile_sim.fit.impact import Drop, Impact, fit_impact
-from tactile_sim.fit.patch import Patch, fit_patch
+from tactile_sim.fit.patch import fit_patch
 from tactile_sim.fit.recording import Recording
 
 SCENE = """<mujoco><option timestep="0.001"/><worldbody>
@@ -49,8 +50,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def patch(folder):
-    return Patch.of(config.load("pad.yaml"), "tip", RADIUS)
+def pad(folder):
+    return FitPad(config.load("pad.yaml"), "tip", Indenter("sphere", RADIUS))
 
 
 def pressed(force: float) -> np.ndarray:
@@ -72,9 +73,10 @@ def pressed(force: float) -> np.ndarray:
     return loads(brentq(lambda depth: loads(depth).sum() - force, 0, 0.5 * RADIUS))
 
 
-def test_patch_of_a_sphere_is_that_of_an_elastic_foundation(patch):
+def test_patch_of_a_sphere_is_that_of_an_elastic_foundation(pad):
+    press = pad.press(pad.positions[12:13])
     for force in (2.0, 8.0):
-        loads = patch.loads(np.array([force]), np.array([12]), FOUNDATION)[0]
+        loads = press.loads(np.array([force]), np.array([0]), FOUNDATION)[0]
         assert loads.sum() == pytest.approx(force)
         assert 0.5 * np.abs(loads - pressed(force)).sum() < 0.08 * force
 
@@ -97,11 +99,13 @@ def test_fit_finds_stiffness_over_thickness(folder, capsys):
     assert skin.thickness == {"tip": 0.004}
 
 
-def test_patch_smaller_than_a_taxel_does_not_identify_the_stiffness(patch):
+def test_patch_smaller_than_a_taxel_does_not_identify_the_stiffness(pad):
     force = np.tile(np.repeat([0.0, 4.0, 8.0], 15), 3)
     taxel = np.where(force > 0, np.repeat([6, 12, 18], 45), -1)
-    readings = patch.loads(force, taxel, 1e13) + np.random.default_rng(0).normal(0, 0.01, (len(force), 25))
-    fitted = fit_patch(Recording("press", np.arange(len(force)) / 50, readings, force, taxel), patch)
+    readings = pad.press(pad.positions).loads(force, taxel, 1e13) + np.random.default_rng(0).normal(
+        0, 0.01, (len(force), 25)
+    )
+    fitted = fit_patch(Recording("press", np.arange(len(force)) / 50, readings, force, taxel), pad)
     assert {estimate.status for estimate in fitted.estimates} == {"unidentifiable"}
 
 
@@ -135,8 +139,7 @@ def test_contact_of_a_flex_cannot_be_fitted(folder):
     settings = config.from_mapping({"scene": "flex.xml", "skin": skin}, folder, "test")
     with pytest.raises(CommandError):
         Drop(settings, "cloth", 0.1, 0.3)
-    with pytest.raises(CommandError):
-        Patch.of(settings, "cloth", RADIUS)
+    assert not FitPad(settings, "cloth", Indenter("sphere", RADIUS)).elastic
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,7 @@ def test_contact_of_a_flex_cannot_be_fitted(folder):
     [
         "--indenter 0",
         "--indenter 9",
-        "--indenter 0.01",
+        "--indenter cube:0.01",
         "--impact drop.csv",
         "--mass 1",
         "--impact no.csv --mass 1 --speed 1",

@@ -7,9 +7,11 @@ import pytest
 import yaml
 from support.bags import HEADER, MS, SEPARATOR, TYPES, Writing
 
-from tactile_sim import config, share
-from tactile_sim.cli import main
-from tactile_sim.fit import output
+from tactile_sim import config
+from tactile_sim.commands import main
+from tactile_sim.common.files import find_shipped
+from tactile_sim.fit import Recording, output
+from tactile_sim.fit.diagnosis import faults
 from tactile_sim.fit.recording import read_bag
 
 SCENE = (
@@ -41,11 +43,11 @@ def folder(tmp_path, monkeypatch):
 def test_fitted_configuration_makes_the_recorded_readings(folder, capsys):
     protocol = "protocol pad.yaml --pad tip --hold 0.3 --rate 50 --simulate --out"
     assert main([*protocol.split(), "real.csv"]) == 0
-    options = "--pad tip --out fitted.yaml --plot fit.png --stages hysteresis delay transfer"
+    options = "--pad tip --out fitted.yaml --plot fit.png --stages hysteresis delay curve"
     assert main(["fit", "pad.yaml", "real.csv", *options.split()]) == 0
     report = capsys.readouterr().out
     assert "POOR" not in report
-    for key in ("hysteresis.fraction", "gain.taxels", "noise.std", "threshold.level"):
+    for key in ("hysteresis.fraction", "gain.taxels", "noise.std", "spread of noise", "area of hysteresis"):
         assert key in report
     assert (folder / "fit.png").read_bytes().startswith(b"\x89PNG")
     stages = config.load("fitted.yaml").skin.sensor["tip"]
@@ -71,7 +73,9 @@ def test_fitted_configuration_in_another_folder_has_the_same_files(folder):
     assert found["skin.pads.tip.layout"] == str(folder / "taxels.csv")
     assert found["package_paths"] == [str(folder / "packages"), "/opt"]
     text = output.parameters("gripper", "left_pad", {}, {}, folder)
-    assert yaml.safe_load(text)["/**"]["ros__parameters"]["scene"] == str(share.find("scenes", "gripper.xml"))
+    assert yaml.safe_load(text)["/**"]["ros__parameters"]["scene"] == str(
+        find_shipped("scenes", "gripper.xml")
+    )
     assert "scene: gripper.xml" in output.parameters("gripper", "left_pad", {}, {}, folder / "elsewhere")
 
 
@@ -170,3 +174,53 @@ def test_invalid_argument_is_one_error(command, fact, folder, capsys):
     (folder / "slip.yaml").write_text(CONFIG.replace("normal", "slip"))
     assert main(command.split()) == 2
     assert fact in capsys.readouterr().err
+
+
+FAULTS = {
+    "sign": ({"force": -1.0}, "sign"),
+    "grams": ({"force": 1 / 0.00980665}, "grams"),
+    "milliseconds": ({"time": 1000.0}, "milliseconds"),
+    "numbered from 1": ({"taxel": 1}, "numbered from 1"),
+    "never respond": ({"dead": 2}, "never respond"),
+    "clipped": ({"clip": 2.0}, "clipped"),
+    "one taxel": ({"only": 1}, "press each taxel"),
+    "drift": ({"drift": 2.0}, "drifts"),
+    "late reference": ({"late": 0.1}, "before the load"),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_fault_of_a_recording_is_named(case, record):
+    change, fact = FAULTS[case]
+    recording, pad = record(
+        {"noise": {"std": 0.01}}, taxels=[change["only"]] * 3 if "only" in change else range(7)
+    )
+    force, taxel, readings = (
+        recording.force * change.get("force", 1.0),
+        recording.taxel,
+        recording.readings.copy(),
+    )
+    if "taxel" in change:
+        taxel = np.where(taxel >= 0, taxel + 1, taxel)
+    readings[:, change.get("dead", [])] = 0.0
+    readings = np.minimum(readings, change.get("clip", np.inf))
+    readings += change.get("drift", 0.0) * np.linspace(0, 1, len(readings))[:, None]
+    force = np.interp(recording.times, recording.times + change.get("late", 0.0), force)
+    times = recording.times * change.get("time", 1.0)
+    found = faults(Recording("changed", times, readings, force, taxel), pad)
+    assert any(fact in text for text in found)
+    assert not faults(recording, pad) or "only" in change
+
+
+def test_share_of_the_pressed_taxel_is_named_and_no_file_is_written(folder, capsys):
+    command = "protocol pad.yaml --pad tip --indenter taxel --hold 0.3 --rate 50 --simulate --out real.csv"
+    assert main(command.split()) == 0
+    content = CONFIG.replace("nearest", "spread_linear")
+    (folder / "spread.yaml").write_text(content.partition("      sensor")[0])
+    command = "fit spread.yaml real.csv --pad tip --out fitted.yaml --stages hysteresis delay"
+    assert main(command.split()) == 1
+    captured = capsys.readouterr()
+    assert "cause: the pressed taxel has" in captured.out
+    assert "--poor" in captured.err
+    assert not (folder / "fitted.yaml").exists()
+    assert main([*command.split(), "--indenter", "taxel"]) == 0

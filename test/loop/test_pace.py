@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tactile_sim.loop import pace as pace_module
-from tactile_sim.loop.pace import LATE, Pace
+from tactile_sim.simulation import runner
+from tactile_sim.simulation.runner import LATE, Pace
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Return a simulated wall clock [s] that only the test advances."""
     now = [100.0]
-    monkeypatch.setattr(pace_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
     return now
 
 

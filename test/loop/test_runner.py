@@ -11,9 +11,8 @@ from support.errors import raises
 from support.waiting import PATIENCE, wait_until
 
 from tactile_sim import CommandError, config
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Output, Runner
 
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
@@ -21,7 +20,7 @@ SCENE = """
 </worldbody></mujoco>"""
 
 
-class FakeOutput(Terminal):
+class FakeOutput(Output):
     """Output that subscribes to the specified streams and stores everything that is published."""
 
     def __init__(self, *streams: str):

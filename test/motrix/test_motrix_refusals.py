@@ -13,7 +13,7 @@ from support.errors import raises  # noqa: E402
 from support.motrix import MACHINE, of  # noqa: E402
 
 from tactile_sim import EngineError  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
 
 
 def test_unsupported_features_are_listed_by_name():

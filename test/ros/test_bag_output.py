@@ -10,11 +10,10 @@ from support.published_view import SCENE
 from support.waiting import wait_until
 
 from tactile_sim import bag, config
-from tactile_sim.errors import CommandError
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
+from tactile_sim.common.errors import CommandError
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Output, Runner
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def simulation(tmp_path_factory):
 @pytest.fixture
 def output(simulation, tmp_path):
     """Yield an output whose list ``statuses`` collects the statuses that it reports."""
-    output = BagOutput(Runner(simulation, Terminal()), tmp_path / "out")
+    output = BagOutput(Runner(simulation, Output()), tmp_path / "out")
     output.statuses = []
     output.on_status = output.statuses.append
     yield output
@@ -88,6 +87,6 @@ def test_missing_folder_or_ros_is_a_fault(output, tmp_path, monkeypatch):
     (tmp_path / "out").write_text("a file")
     output.record(True)
     assert str(tmp_path / "out") in output.statuses[-1].fault and output.subscribed() == set()
-    monkeypatch.setattr("tactile_sim.environment.find_spec", lambda name: None)
+    monkeypatch.setattr("tactile_sim.common.processes.find_spec", lambda name: None)
     output.record(True)
     assert "rclpy" in output.statuses[-1].fault and not output.statuses[-1].active

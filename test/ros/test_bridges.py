@@ -11,14 +11,14 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from std_srvs.srv import SetBool  # noqa: E402
 from support.errors import raises  # noqa: E402
-from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
-from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileLayout  # noqa: E402
+from support.published import published  # noqa: E402
+from support.ros import PATIENCE, stamp  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
-from tactile_sim.errors import ConfigError  # noqa: E402
+from tactile_sim.common.errors import ConfigError  # noqa: E402
 from tactile_sim.ros import bridges  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 PACKAGES = ("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")
 SCENE = """
@@ -34,41 +34,33 @@ TILT = np.radians(8)
 
 @pytest.fixture(scope="module")
 def touched(tmp_path_factory):
-    """Run the node with all installed bridges and a box at rest on a slope."""
-    ros = Ros(tmp_path_factory.mktemp("touched"))
-    scene = ros.folder / "scene.xml"
+    """Return a simulation with all installed bridges and a box at rest on a slope."""
+    scene = tmp_path_factory.mktemp("touched") / "scene.xml"
     scene.write_text(SCENE)
-    bridges = [package for package in PACKAGES if find_spec(package)]
-    asked = {"bridges": bridges} if bridges else {}
+    installed = [package for package in PACKAGES if find_spec(package)]
     skin = {"scales": {"box": 0.05, "slope": 0.2}}
-    ros.run(scene=str(scene), skin=skin, start_paused=True, **asked)
-    ros.step(500)
-    yield ros
-    ros.close()
+    simulation = Simulation(
+        {"scene": str(scene), "skin": skin} | ({"bridges": installed} if installed else {})
+    )
+    simulation.step(500)
+    return simulation
 
 
 @pytest.fixture
 def at_rest(touched):
-    """Return a function that returns the last message of each given topic; all have the same stamp."""
+    """Return a function that returns the messages of topics at the same stamp."""
 
-    def last_of(**topics):
-        received = {name: touched.listen(kind, topic) for name, (kind, topic) in topics.items()}
-        touched.call(SetBool, "/tactile_sim/pause", data=True)
-        wait_for(lambda: all(received.values()), f"one of each of {list(topics)}")
-        return [messages[-1] for messages in received.values()]
+    def last_of(*topics):
+        found = published(touched, topics, 0)
+        return [message for topic in topics for message in found[topic].values()]
 
     return last_of
 
 
 @pytest.fixture
-def layouts(touched):
+def layouts(at_rest):
     """Return the layouts of both bodies."""
-    received = {
-        body: touched.listen(TactileLayout, f"tactile/{body}/layout", lasting=True)
-        for body in ("box", "slope")
-    }
-    wait_for(lambda: all(received.values()))
-    return {body: messages[-1] for body, messages in received.items()}
+    return {body: at_rest(f"tactile/{body}/layout")[0] for body in ("box", "slope")}
 
 
 def package(name):
@@ -76,11 +68,8 @@ def package(name):
 
 
 def test_tactile_states_are_pressing_forces_of_arrays(at_rest, layouts):
-    state, box, slope = at_rest(
-        state=(package("tactile_msgs").TactileState, "tactile_states"),
-        box=(TactileArray, "tactile/box/array"),
-        slope=(TactileArray, "tactile/slope/array"),
-    )
+    package("tactile_msgs")
+    state, box, slope = at_rest("tactile_states", "tactile/box/array", "tactile/slope/array")
     assert stamp(state) == stamp(box) == stamp(slope)
     published = dict(zip(state.sensors.name, state.sensors.values, strict=True))
     for array in (box, slope):
@@ -92,10 +81,8 @@ def test_tactile_states_are_pressing_forces_of_arrays(at_rest, layouts):
 
 
 def test_tactile_contacts_sum_contacts_of_body(at_rest):
-    bridged, ours = at_rest(
-        bridged=(package("tactile_msgs").TactileContacts, "tactile_contact_states"),
-        ours=(ContactWrenchArray, "contacts"),
-    )
+    package("tactile_msgs")
+    bridged, ours = at_rest("tactile_contact_states", "contacts")
     found = bridged.contacts
     assert found.name == found.header.frame_id == ["slope", "box"]
     rotation = np.array([[np.cos(TILT), 0, np.sin(TILT)], [0, 1, 0], [-np.sin(TILT), 0, np.cos(TILT)]])
@@ -112,10 +99,8 @@ def test_tactile_contacts_sum_contacts_of_body(at_rest):
 @pytest.mark.parametrize(("body", "other"), [("box", "slope"), ("slope", "box")])
 def test_gazebo_contacts_equal_contacts_with_sensor_first(at_rest, body, other):
     collisions = {"box": "box::shell", "slope": "slope::board"}
-    kind = package("ros_gz_interfaces").Contacts
-    bridged, ours = at_rest(
-        bridged=(kind, f"link/{body}/sensor/skin/contact"), ours=(ContactWrenchArray, "contacts")
-    )
+    package("ros_gz_interfaces")
+    bridged, ours = at_rest(f"link/{body}/sensor/skin/contact", "contacts")
     assert stamp(bridged) == stamp(ours)
     found, contacts = bridged.contacts, ours.contacts
     assert len(found.collision1.name) == len(contacts.body1) >= 3
@@ -136,11 +121,8 @@ def test_gazebo_contacts_equal_contacts_with_sensor_first(at_rest, body, other):
 
 
 def test_xela_forces_equal_arrays_in_taxel_frames(at_rest, layouts):
-    stream, box, slope = at_rest(
-        stream=(package("xela_server_ros2").SensStream, "xServTopic"),
-        box=(TactileArray, "tactile/box/array"),
-        slope=(TactileArray, "tactile/slope/array"),
-    )
+    package("xela_server_ros2")
+    stream, box, slope = at_rest("xServTopic", "tactile/box/array", "tactile/slope/array")
     sensors = stream.sensors
     assert sensors.model == ["slope", "box"]
     assert list(sensors.sensor_pos) == [1, 2]

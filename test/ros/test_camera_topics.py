@@ -56,7 +56,7 @@ def camera_process(node):
             command = (folder / "cmdline").read_bytes()
         except (OSError, IndexError):
             continue
-        if parent == node.pid and b"tactile_sim.cameras.main" in command:
+        if parent == node.pid and b"tactile_sim.simulation.camera_main" in command:
             return int(folder.name)
     raise AssertionError("the node has no camera process")
 
@@ -110,7 +110,8 @@ def test_end_of_the_camera_process_is_logged_and_the_simulation_continues(ros, s
     wait_for(lambda: images, "images")
     os.kill(camera_process(node), signal.SIGKILL)
     start = stamp(clocks[-1])
-    wait_for(lambda: stamp(clocks[-1]) > start + 500 * MS, "simulation time")
+    # On a busy machine, the last clock that has arrived may be old.
+    wait_for(lambda: stamp(clocks[-1]) > start + 3000 * MS, "simulation time")
     assert "the camera process failed" in ros.output(node)
 
 

@@ -104,9 +104,9 @@ def test_sim_executable_rejects_an_invalid_graphics_library(workspace):
 
 
 def test_python_package_is_linked(workspace):
-    (module,) = workspace.glob("install/tactile_sim/**/site-packages/tactile_sim/names.py")
+    (module,) = workspace.glob("install/tactile_sim/**/site-packages/tactile_sim/common/names.py")
     assert module.is_symlink()
-    assert module.resolve() == ROOT / "tactile_sim/names.py"
+    assert module.resolve() == ROOT / "tactile_sim/common/names.py"
 
 
 def test_messages_are_usable_from_cpp(workspace):

@@ -7,8 +7,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from support.ros import stamp, wait_for  # noqa: E402
-from tactile_sim.msg import ContactSensor, ContactWrenchArray  # noqa: E402
+from support.published import published  # noqa: E402
+
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="2 2 .1"/>
@@ -28,20 +29,17 @@ def vectors(field) -> np.ndarray:
 
 
 @pytest.fixture
-def received(ros):
+def received(tmp_path):
     """Return each topic's messages by stamp, every 10 ms while a box falls and comes to rest."""
-    (ros.folder / "scene.xml").write_text(SCENE)
-    topics = {"net force": "net_force", "all": "all", "air": "air", "two": "two"}
-    sensors = {name: ros.listen(ContactSensor, f"contact_sensors/{topic}") for name, topic in topics.items()}
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    ros.run(
-        scene=str(ros.folder / "scene.xml"), skin={"scales": {"box": 0.05}}, contact_sensors=DECLARED,
-        contacts="all", start_paused=True,
-    )  # fmt: skip
-    everything = {**sensors, "contacts": contacts}
-    wait_for(lambda: all(everything.values()), "the first state of all")
-    assert ros.step(500, *everything.values(), at_once=50) == 10**9
-    return {name: {stamp(message): message for message in messages} for name, messages in everything.items()}
+    (tmp_path / "scene.xml").write_text(SCENE)
+    topics = {
+        f"contact_sensors/{name.replace(' ', '_')}": name for name in ("net force", "all", "air", "two")
+    }
+    topics["contacts"] = "contacts"
+    simulation = Simulation({"scene": str(tmp_path / "scene.xml"), "skin": {"scales": {"box": 0.05}},
+                             "contact_sensors": DECLARED, "contacts": "all"})  # fmt: skip
+    found = published(simulation, topics, 500, every=5)
+    return {name: found[topic] for topic, name in topics.items()}
 
 
 def test_contact_sensors_agree_with_contacts_of_same_stamp(received):

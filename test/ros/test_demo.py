@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="the demo runs the ROS node")
 
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0  # timeout of all waits, far longer than they take [s]

@@ -13,14 +13,14 @@ from PIL import Image as Picture
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from sensor_msgs.msg import CompressedImage, Image  # noqa: E402
 from support.falling_cube import GRAVITY, HALF, HEIGHT, LENGTH, mjcf  # noqa: E402
-from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
-from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
-from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+from support.published import published  # noqa: E402
+from support.ros import PATIENCE, Ros, stamp  # noqa: E402
+from visualization_msgs.msg import Marker  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 TIMESTEP = 0.002
 """Time step [s]."""
@@ -28,28 +28,15 @@ TIMESTEP = 0.002
 
 @pytest.fixture(scope="module")
 def received(tmp_path_factory):
-    """Drop a cube with feelers in lock-step and return the messages by topic."""
-    ros = Ros(tmp_path_factory.mktemp("received"))
-    try:
-        (ros.folder / "scene.xml").write_text(mjcf(TIMESTEP))
-        ros.run(
-            scene="scene.xml",
-            lockstep=True,
-            feelers={"cube": {"spacing": 0.02, "length": LENGTH}},
-            rates={"feelers": 100.0, "images": 100.0, "markers": 100.0},
-        )
-        topics = {
-            "layout": ros.listen(TactileLayout, "tactile/cube/feelers_layout", lasting=True),
-            "feelers": ros.listen(TactileArray, "tactile/cube/feelers"),
-            "image": ros.listen(Image, "tactile/cube/image"),
-            "compressed": ros.listen(CompressedImage, "tactile/cube/image/compressed"),
-            "markers": ros.listen(MarkerArray, "markers"),
-        }
-        wait_for(lambda: all(topics.values()), "a message of each topic")
-        ros.step(175, *(topics[name] for name in ("feelers", "image", "compressed", "markers")), at_once=5)
-        return topics
-    finally:
-        ros.close()
+    """Drop a cube with feelers and return the messages by topic, every 10 ms."""
+    file = tmp_path_factory.mktemp("received") / "scene.xml"
+    file.write_text(mjcf(TIMESTEP))
+    feelers = {"cube": {"spacing": 0.02, "length": LENGTH}}
+    topics = {"layout": "tactile/cube/feelers_layout", "feelers": "tactile/cube/feelers",
+              "image": "tactile/cube/image", "compressed": "tactile/cube/image/compressed",
+              "markers": "markers"}  # fmt: skip
+    found = published(Simulation({"scene": str(file), "feelers": feelers}), topics.values(), 175, every=5)
+    return {name: list(found[topic].values()) for name, topic in topics.items()}
 
 
 def height(message) -> float:
@@ -59,7 +46,7 @@ def height(message) -> float:
 
 
 def test_readings_layout_and_image_agree_during_fall(received):
-    [layout] = received["layout"]
+    layout = received["layout"][0]
     count = len(layout.lengths)
     normals = layout.normals.reshape(-1, 3)
     below = normals[:, 2] < -0.99
@@ -89,7 +76,7 @@ def test_readings_layout_and_image_agree_during_fall(received):
 
 
 def test_feeler_markers_change_colour_with_cover(received):
-    [layout] = received["layout"]
+    layout = received["layout"][0]
     colours = set()
     for message in received["markers"]:
         lines = [k for k in range(len(message.markers.id)) if message.markers.type[k] == Marker.LINE_LIST]
@@ -116,21 +103,14 @@ def test_compressed_grey_images_equal_raw_ones(received):
     assert {message.header.frame_id for _, message in both} == {"cube"}
 
 
-def test_compressed_colour_images_equal_raw_ones(ros: Ros):
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}})
-    images = ros.listen(Image, "tactile/cube/image")
-    compressed = ros.listen(CompressedImage, "tactile/cube/image/compressed")
-
-    def pairs():
-        by_stamp = {stamp(message): message for message in list(compressed)}
-        return [(raw, by_stamp[stamp(raw)]) for raw in list(images) if stamp(raw) in by_stamp]
-
-    def is_coloured(raw):
-        pixels = np.asarray(raw.data).reshape(-1, 3)
-        return (pixels[:, 0] != pixels[:, 2]).any()
-
-    wait_for(lambda: any(is_coloured(raw) for raw, _ in pairs()), "an image of a contact")
-    assert all(same_pixels(*pair) for pair in pairs())
+def test_compressed_color_images_equal_raw_ones():
+    simulation = Simulation({"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.05}}})
+    topics = "tactile/cube/image", "tactile/cube/image/compressed"
+    found = published(simulation, topics, 500, every=50)
+    images, compressed = (list(by_stamp.values()) for by_stamp in found.values())
+    colors = [np.asarray(raw.data).reshape(-1, 3) for raw in images]
+    assert any((pixels[:, 0] != pixels[:, 2]).any() for pixels in colors)
+    assert all(map(same_pixels, images, compressed))
     # The last word is the channel order of a PNG decoded by OpenCV, which subscribers use for this format.
     assert {message.format for message in compressed} == {"rgb8; png compressed bgr8"}
 

@@ -24,10 +24,14 @@ from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout, TactileSt
 from websockets.sync.server import serve  # noqa: E402
 
 from tactile_sim import ConfigError, config  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
-from tactile_sim.config.hardware import HardwarePad  # noqa: E402
-from tactile_sim.hardware import PadInput, StreamError, pad_inputs  # noqa: E402
-from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
+from tactile_sim.config.settings import HardwarePad  # noqa: E402
+from tactile_sim.ros.pad_input import (  # noqa: E402
+    PadInput,
+    StreamError,
+    pad_inputs,
+    pillar_forces,
+)
 from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction  # noqa: E402
 
@@ -218,8 +222,8 @@ def test_pillar_forces_are_ordered_by_id():
     ],
 )
 def test_invalid_hardware_is_an_error_with_its_key(hardware, key):
-    from tactile_sim.config.hardware import resolve_hardware
-    from tactile_sim.errors import ConfigError
+    from tactile_sim.common.errors import ConfigError
+    from tactile_sim.config.elements import resolve_hardware
 
     scene = {"scene": "gripper.xml"}
     with pytest.raises(ConfigError, match=key):

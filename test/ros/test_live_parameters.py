@@ -77,7 +77,10 @@ def test_parameter_switches_a_stage_and_is_recorded(ros, parameters):
 
 
 def test_parameter_descriptors_have_ranges_and_choices(ros, parameters):
-    process = ros.run(**parameters, rates={"tactile": 1e4, "markers": 500.0})
+    qos = {"/tactile/frame.publisher.reliability": "best_effort"}
+    process = ros.run(**parameters, rates={"tactile": 1e4, "markers": 500.0}, qos_overrides=qos)
+    [info] = ros.node.get_publishers_info_by_topic("/tactile/frame")
+    assert info.qos_profile.reliability.name == "BEST_EFFORT"
     names = ["rates.tactile", "markers.force_scale", "seed", "engine"]
     rate, scale, seed, engine = ros.call(
         DescribeParameters, "/tactile_sim/describe_parameters", names=names
@@ -106,11 +109,3 @@ def test_namespace_applies_to_relative_topics(ros, parameters):
     assert own and all(name.startswith("/left/") for name in own)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 0
-
-
-def test_parameters_override_qos(ros, parameters):
-    key = "/tactile/frame.publisher.reliability"
-    ros.run(**parameters, qos_overrides={key: "best_effort"})
-    wait_for(lambda: ros.node.get_publishers_info_by_topic("/tactile/frame"))
-    info = ros.node.get_publishers_info_by_topic("/tactile/frame")[0]
-    assert info.qos_profile.reliability.name == "BEST_EFFORT"

@@ -7,17 +7,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from geometry_msgs.msg import Point, Pose, Quaternion, Twist  # noqa: E402
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
-from rcl_interfaces.srv import SetParameters  # noqa: E402
-from support.ros import Ros, stamp, wait_for  # noqa: E402
+from support.published import published  # noqa: E402
 from support.rviz_checks import each  # noqa: E402
-from tactile_sim.msg import ContactWrenchArray, TactileLayout  # noqa: E402
-from tactile_sim.srv import SetBodyState  # noqa: E402
-from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+from visualization_msgs.msg import Marker  # noqa: E402
 
-from tactile_sim.drawing import colors  # noqa: E402
-from tactile_sim.ros import cdr  # noqa: E402
+from tactile_sim.figures import colors  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 GREEN, RED, BLUE = (
     colors.unit_rgba(color)[:3]
@@ -31,42 +26,11 @@ SHORT = 1e-4
 """Length below which arrows are omitted [m]."""
 
 
-def time_of(array) -> int:
-    """Return the common stamp of all markers in a message [ns]."""
-    stamps = array.markers.header.stamp
-    [common] = set(cdr.nanoseconds(stamps.sec.astype(int), stamps.nanosec).tolist())
-    return common
-
-
-def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, dict, list]:
-    """Run a paused simulation of a shipped configuration and advance it step by step.
-
-    Args:
-        ros: The ROS node of the test.
-        config: Name of the configuration.
-        chunk: Number of steps per request.
-        chunks: Number of requests.
-
-    Returns:
-        Messages with markers by stamp, messages with contacts by stamp, and messages with scene markers.
-    """
-    markers = ros.listen(MarkerArray, "markers")
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
-    ros.start("run", config, "--ros-args", "-p", "start_paused:=true", "-p", "rates.markers:=100.0")
-    wait_for(lambda: markers and contacts and scene, "the first state")
-    ros.step(chunk * chunks, markers, contacts, at_once=chunk)
-    return {time_of(m): m for m in markers}, {stamp(c): c for c in contacts}, scene
-
-
 @pytest.fixture(scope="module", params=["touch_cube", "infant"])
-def shown(request, tmp_path_factory):
-    """Return the result of `run_stepwise` for 1.5 s, and the configuration."""
-    ros = Ros(tmp_path_factory.mktemp("shown"))
-    try:
-        return *run_stepwise(ros, request.param, chunk=50, chunks=15), request.param
-    finally:
-        ros.close()
+def shown(request):
+    """Return markers and contacts by stamp, every 10 ms for 1.5 s, and the name of the configuration."""
+    found = published(Simulation(request.param), ("markers", "contacts"), 750, every=5)
+    return *found.values(), request.param
 
 
 def arrows(array, color) -> np.ndarray:
@@ -93,7 +57,7 @@ def shortening(array, contacts, config: str) -> float:
 
 
 def test_markers_are_at_contacts_of_same_stamp(shown):
-    markers, contacts, _, config = shown
+    markers, contacts, config = shown
     compared = 0
     for t, array in markers.items():
         found = contacts[t].contacts
@@ -127,61 +91,41 @@ def test_namespaces_are_a_legend_of_arrows(shown):
     assert all("red" in name and "blue" in name for name in red | blue)
 
 
-@pytest.fixture(scope="module")
-def paused_cube(tmp_path_factory):
-    """Yield a paused node with a cube, and lists of its markers and contacts."""
-    ros = Ros(tmp_path_factory.mktemp("paused"))
-    markers = ros.listen(MarkerArray, "markers")
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
-    wait_for(lambda: markers and contacts)
-    yield ros, markers, contacts
-    ros.close()
+def at_height(simulation: Simulation, height: float, *topics: str) -> list:
+    """Set the height of the cube [m] and return the messages of topics one step later."""
+    simulation.set_body_state("cube", [0, 0, height], [1, 0, 0, 0], [0, 0, 0], [0, 0, 0])
+    simulation.step()
+    return [
+        message for by_stamp in published(simulation, topics, 0).values() for message in by_stamp.values()
+    ]
 
 
-def test_markers_disappear_with_their_contacts(paused_cube):
-    ros, markers, _ = paused_cube
-
-    def put(z: float):
-        """Set the cube's height [m], step once and return the markers."""
-        before = time_of(markers[-1])
-        pose = Pose(position=Point(z=z), orientation=Quaternion(w=1.0))
-        request = {"body": "cube", "pose": pose, "twist": Twist()}
-        assert ros.call(SetBodyState, "/tactile_sim/set_body_state", **request).success
-        assert ros.step(1, markers) == before + 4_000_000
-        return markers[-1]
-
-    touching = put(0.0999)
+def test_markers_disappear_with_their_contacts():
+    simulation = Simulation({"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.05}}})
+    [touching] = at_height(simulation, 0.0999, "markers")
     assert {m.type for m in each(touching) if m.action == Marker.ADD} >= {Marker.SPHERE_LIST, Marker.ARROW}
-    for _ in range(2):
-        lifted = put(0.4)
-        assert [marker.action for marker in each(lifted)] == [Marker.DELETEALL]
-        assert list(lifted.markers.header.frame_id) == ["world"]
+    [lifted] = at_height(simulation, 0.4, "markers")
+    assert [marker.action for marker in each(lifted)] == [Marker.DELETEALL]
+    assert list(lifted.markers.header.frame_id) == ["world"]
 
 
-def test_skin_markers_light_the_triangles_under_a_cube(ros):
-    lit = ros.listen(MarkerArray, "skin_markers")
-    layouts = ros.listen(TactileLayout, "tactile/cube/layout", lasting=True)
-    ros.run(scene="touch_cube.xml", start_paused=True, markers={"taxel_scale": 1.0},
-            skin={"scales": {"cube": 0.02}, "response_function": "elastic_foundation"})  # fmt: skip
-    wait_for(lambda: lit and layouts)
+def test_skin_markers_light_the_triangles_under_a_cube():
+    skin = {"scales": {"cube": 0.02}, "response_function": "elastic_foundation"}
+    simulation = Simulation({"scene": "touch_cube.xml", "markers": {"taxel_scale": 1.0}, "skin": skin})
     for height, touching in ((0.0999, True), (0.4, False)):
-        pose = Pose(position=Point(z=height), orientation=Quaternion(w=1.0))
-        request = {"body": "cube", "pose": pose, "twist": Twist()}
-        assert ros.call(SetBodyState, "/tactile_sim/set_body_state", **request).success
-        ros.step(1, lit)
-        clear, *shown = each(lit[-1])
+        lit, layout = at_height(simulation, height, "skin_markers", "tactile/cube/layout")
+        clear, *shown = each(lit)
         assert clear.action == Marker.DELETEALL
         assert len(shown) == touching
         if touching:
             [marker] = shown
             assert marker.type == Marker.TRIANGLE_LIST and marker.frame_locked
-            assert marker.header.frame_id == layouts[0].header.frame_id == "cube"
+            assert marker.header.frame_id == layout.header.frame_id == "cube"
             points, rgba = np.asarray(marker.points), np.asarray(marker.colors)
             # These are all triangles with a corner on the bottom face, and no others; the face is pressed
             # evenly.
-            positions = np.asarray(layouts[0].positions).reshape(-1, 3)
-            triangles = np.asarray(layouts[0].triangles).reshape(-1, 3)
+            positions = np.asarray(layout.positions).reshape(-1, 3)
+            triangles = np.asarray(layout.triangles).reshape(-1, 3)
             bottom = positions[:, 2] < -0.0999
             assert len(points) == len(rgba) == 3 * bottom[triangles].any(axis=1).sum()
             inside = (np.abs(points[:, :2]) < 0.085).all(axis=1)
@@ -190,27 +134,13 @@ def test_skin_markers_light_the_triangles_under_a_cube(ros):
             assert (rgba[points[:, 2] > -0.09] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
 
 
-def test_length_of_arrows_follows_live_parameter(paused_cube):
-    ros, markers, contacts = paused_cube
-    pose = Pose(position=Point(z=0.0999), orientation=Quaternion(w=1.0))
-    assert ros.call(
-        SetBodyState, "/tactile_sim/set_body_state", body="cube", pose=pose, twist=Twist()
-    ).success
-
-    def set_scale(value: float):
-        scale = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
-        answer = ros.call(SetParameters, "/tactile_sim/set_parameters",
-                          parameters=[Parameter(name="markers.force_scale", value=scale)])  # fmt: skip
-        return answer.results[0]
-
+def test_length_of_arrows_follows_live_parameter():
+    simulation = Simulation({"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.05}}})
     for scale in (0.01, 0.02):
-        assert set_scale(scale).successful
-        ros.step(1, markers, contacts)
-        ends = arrows(markers[-1], GREEN)
+        simulation.update(simulation.settings.replace("markers.force_scale", scale))
+        markers, contacts = at_height(simulation, 0.0999, "markers", "contacts")
+        ends = arrows(markers, GREEN)
         lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        normal = np.asarray(contacts[-1].contacts.contact_force)[:, 0]
+        normal = np.asarray(contacts.contacts.contact_force)[:, 0]
         assert len(lengths) >= 4
         np.testing.assert_allclose(lengths, scale * normal, rtol=1e-9)
-    rejected = set_scale(-1.0)
-    assert not rejected.successful
-    assert "markers.force_scale" in rejected.reason

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.ros import stamp, wait_for
-from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout
+from support.published import published
 
 from tactile_sim import bag
-from tactile_sim.cli import main
-from tactile_sim.view.bag.frames import BagFrames
-from tactile_sim.view.bag.index import BagIndex
-from tactile_sim.view.bag.scene import read_scene
+from tactile_sim.commands import main
+from tactile_sim.simulation import Simulation
+from tactile_sim.view.bag_frames import BagFrames
+from tactile_sim.view.bag_index import BagIndex
+from tactile_sim.view.bag_scene import read_scene
 
 SCENE = """<mujoco><option timestep="0.001"/><worldbody>
   <body name="finger"><geom type="box" size=".0113 .0123 .03" pos="0 0 -.03"/></body>
@@ -46,23 +46,21 @@ def scene(tmp_path):
     (tmp_path / "scene.xml").write_text(SCENE)
 
 
-def test_another_process_gets_pads_with_their_layouts(ros):
-    ros.run(scene="scene.xml", skin=SKIN, lockstep=True)
-    layouts = {name: ros.listen(TactileLayout, f"tactile/{name}/layout", lasting=True) for name in PADS}
-    arrays = {name: ros.listen(TactileArray, f"tactile/{name}/array") for name in PADS}
-    frames = ros.listen(TactileFrame, "tactile/frame")
-    wait_for(lambda: all([*layouts.values(), *arrays.values(), frames]), "the pads")
-    ros.step(400, at_once=10)
-    wait_for(lambda: stamp(arrays["side"][-1]) == stamp(frames[-1]) == 400_000_000, "the last messages")
-
-    tip, side = layouts["tip"][-1], layouts["side"][-1]
+def test_pads_have_their_layouts_and_readings(tmp_path):
+    simulation = Simulation({"scene": str(tmp_path / "scene.xml"), "skin": SKIN})
+    kinds = [f"tactile/{name}/{kind}" for name in PADS for kind in ("layout", "array")]
+    found = published(simulation, ["tactile/frame", *kinds], 400, every=400)
+    last = {topic: by_stamp[400_000_000] for topic, by_stamp in found.items()}
+    layouts = {name: last[f"tactile/{name}/layout"] for name in PADS}
+    arrays = {name: last[f"tactile/{name}/array"] for name in PADS}
+    tip, side = layouts["tip"], layouts["side"]
     assert (tip.pad, tip.body, tip.header.frame_id) == ("tip", "finger", "finger")
     assert list(tip.ids) == list(range(16)) and list(tip.rows)[:5] == [0, 0, 0, 0, 1]
     turn = Rotation.from_quat(np.reshape(side.orientations, (-1, 4)))
     np.testing.assert_allclose(turn.apply([0, 0, 1]), np.reshape(side.normals, (-1, 3)), atol=1e-6)
     np.testing.assert_allclose(turn.apply([1, 0, 0]), np.tile([0, 1, 0], (4, 1)), atol=1e-6)
 
-    frame, array = frames[-1], arrays["tip"][-1]
+    frame, array = last["tactile/frame"], arrays["tip"]
     assert (list(frame.pads), list(frame.bodies)) == (["side", "tip"], ["finger", "finger"])
     assert (array.pad, array.body, array.quantity) == ("tip", "finger", "force_vector_taxel")
     assert list(array.valid) == [0, *[1] * 15] and list(frame.valid) == [1] * 4 + [0] + [1] * 15
@@ -72,7 +70,7 @@ def test_another_process_gets_pads_with_their_layouts(ros):
         ["Pa", "N"],
         [1, 3],
     )
-    pressure = arrays["side"][-1]
+    pressure = arrays["side"]
     assert (pressure.quantity, pressure.unit, pressure.channels) == ("pressure", "Pa", 1)
     assert len(pressure.valid) == 0
     both = np.reshape(frame.data, (20, 3))

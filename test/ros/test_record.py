@@ -22,7 +22,7 @@ from support.ros import PATIENCE, arrived, kept, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileFrame, TactileLayout  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
 from tactile_sim.ros import cdr  # noqa: E402
 
 MS = 1_000_000
@@ -246,7 +246,7 @@ def test_invalid_topic_name_is_rejected_before_bag_is_created(tmp_path, capsys):
 
 
 def test_missing_ros_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tactile_sim.environment.find_spec", lambda name: None)
+    monkeypatch.setattr("tactile_sim.common.processes.find_spec", lambda name: None)
     assert main(["record", str(tmp_path / "b")]) == 2
     error = capsys.readouterr().err
     assert "rclpy" in error and len(error.splitlines()) == 1 and not (tmp_path / "b").exists()

@@ -19,8 +19,8 @@ from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame, TactileLayout  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.bag.contents import contents  # noqa: E402
-from tactile_sim.bag.repair import repair  # noqa: E402
+from tactile_sim.bag.mcap_file import repair  # noqa: E402
+from tactile_sim.bag.reader import contents  # noqa: E402
 
 MS = 1_000_000
 

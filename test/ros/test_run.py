@@ -51,7 +51,7 @@ def test_end_of_the_duration_is_logged():
 
 
 def test_start_does_not_import_matplotlib():
-    program = "import sys; from tactile_sim.cli import main; main();"
+    program = "import sys; from tactile_sim.commands import main; main();"
     program += "sys.exit('matplotlib' in sys.modules)"
     done = run("touch_cube", "--duration", "0.1", command=["-c", program])
     assert done.returncode == 0, done.stderr
@@ -108,7 +108,7 @@ def test_sim_publishes_started_clock_while_waiting_for_recorder(ros):
     from rosgraph_msgs.msg import Clock
     from support.ros import PATIENCE, stamp, wait_for
 
-    from tactile_sim.ros.recorder_wait import MATCHING_PATIENCE
+    from tactile_sim.ros.recorder_process import MATCHING_PATIENCE
 
     clocks = ros.listen(Clock, "/clock")
     files = ["--ros-args", "--params-file", str(ROOT / "config/touch_cube.yaml")]

@@ -27,7 +27,7 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
-from tactile_sim.drawing.rviz_display import rviz_display  # noqa: E402
+from tactile_sim.figures.rviz_display import rviz_display  # noqa: E402
 from tactile_sim.ros import cdr  # noqa: E402
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,11 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from scipy.spatial.transform import Rotation  # noqa: E402
-from support.ros import Ros, wait_for  # noqa: E402
+from support.published import published  # noqa: E402
 from support.rviz_checks import each, marker_complaints  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
-from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
+from visualization_msgs.msg import Marker  # noqa: E402
+
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 # A wedge with unequal sides and a corner at the origin of the mesh. MuJoCo moves and rotates meshes to
 # their principal axes, but the marker must have the pose in the file.
@@ -41,25 +42,14 @@ SCENE = f"""
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Return the scene's markers, the names of all TF frames, and the MarkerArray with the markers.
-
-    The test subscribes to the markers after they have been published.
-    """
-    ros = Ros(tmp_path_factory.mktemp("drawn"))
-    try:
-        (ros.folder / "scene.xml").write_text(SCENE)
-        moving = ros.listen(TFMessage, "/tf")
-        fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
-        ros.run(
-            scene=str(ros.folder / "scene.xml"), skin={"scales": {"parts": 0.1}}, start_paused=True,
-            frame_prefix="sim/", world_frame="map",
-        )  # fmt: skip
-        scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
-        wait_for(lambda: scene and moving and fixed)
-        frames = {"map", *moving[0].transforms.child_frame_id, *fixed[0].transforms.child_frame_id}
-        return each(scene[0]), frames, scene[0]
-    finally:
-        ros.close()
+    """Return the scene's markers, the names of all TF frames, and the MarkerArray with the markers."""
+    file = tmp_path_factory.mktemp("drawn") / "scene.xml"
+    file.write_text(SCENE)
+    simulation = Simulation({"scene": str(file), "skin": {"scales": {"parts": 0.1}}, "frame_prefix": "sim/",
+                             "world_frame": "map"})  # fmt: skip
+    found = published(simulation, ("scene_markers", "/tf", "/tf_static"), 0)
+    scene, moving, fixed = (by_stamp[0] for by_stamp in found.values())
+    return each(scene), {"map", *moving.transforms.child_frame_id, *fixed.transforms.child_frame_id}, scene
 
 
 @pytest.fixture

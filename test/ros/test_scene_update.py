@@ -13,7 +13,7 @@ pytest.importorskip(
 from foxglove_msgs.msg import SceneUpdate  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
 
-from tactile_sim.ros.topics import scene  # noqa: E402
+from tactile_sim.ros.topics import simulation_topics  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 SCENE = """
@@ -31,7 +31,7 @@ def entities(tmp_path_factory):
     file = tmp_path_factory.mktemp("scene") / "scene.xml"
     file.write_text(SCENE)
     simulation = Simulation({"scene": str(file), "skin": {"scales": {"parts": 0.1}}})
-    [topic] = [topic for topic in scene.topics(simulation) if topic.name == "scene_update"]
+    [topic] = [topic for topic in simulation_topics(simulation) if topic.name == "scene_update"]
     message = deserialize_message(topic.make(simulation.observe()), SceneUpdate)
     assert not message.deletions
     return {entity.id: entity for entity in message.entities}

@@ -11,13 +11,12 @@ from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, W
 from scipy.spatial.transform import Rotation  # noqa: E402
 from sensor_msgs.msg import Imu, JointState, MagneticField, Range  # noqa: E402
 from support.errors import raises  # noqa: E402
-from support.ros import wait_for  # noqa: E402
+from support.published import published  # noqa: E402
 from tactile_sim.msg import TactileArray  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from tactile_sim import ConfigError, config  # noqa: E402
 from tactile_sim.ros.publishers import Publishers  # noqa: E402
-from tactile_sim.ros.topics import sensors  # noqa: E402
+from tactile_sim.ros.topics.sensors import sensor_topics  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 # A box of 2 kg at rest, an arm with 1 kg at its end and its hinge at a limit, range finders up and down.
@@ -57,18 +56,15 @@ HALF = np.sqrt(0.5)
 
 
 @pytest.fixture
-def last(ros):
-    """Return each sensor's last message after one second, and the moving and fixed TF frames."""
-    (ros.folder / "scene.xml").write_text(SCENE)
-    received = {name: ros.listen(kind, f"sensors/{name}") for name, kind in KINDS.items()}
-    moving = ros.listen(TFMessage, "/tf")
-    fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
-    ros.run(scene=str(ros.folder / "scene.xml"), skin={"scales": {"box": 0.1}}, start_paused=True)
-    wait_for(lambda: all(received.values()) and moving and fixed, "the first state of all")
-    assert ros.step(500, *received.values()) == 10**9
-    topics = dict(ros.node.get_topic_names_and_types())
-    assert {topic.removeprefix("/sensors/") for topic in topics if "/sensors/" in topic} == set(KINDS)
-    return {name: messages[-1] for name, messages in received.items()}, moving[-1], fixed[-1]
+def last(tmp_path):
+    """Return each sensor's message after one second, and the moving and fixed TF frames."""
+    (tmp_path / "scene.xml").write_text(SCENE)
+    simulation = Simulation({"scene": str(tmp_path / "scene.xml"), "skin": {"scales": {"box": 0.1}}})
+    kinds = {topic.name: topic.type for topic in sensor_topics(simulation)}
+    assert kinds == {f"sensors/{name}": kind for name, kind in KINDS.items()}
+    found = published(simulation, [*kinds, "/tf", "/tf_static"], 500, every=500)
+    messages = {topic.removeprefix("sensors/"): by_stamp[10**9] for topic, by_stamp in found.items()}
+    return messages, messages.pop("/tf"), messages.pop("/tf_static")
 
 
 def test_sensors_disabled_in_scene_have_no_topics(tmp_path):
@@ -76,7 +72,7 @@ def test_sensors_disabled_in_scene_have_no_topics(tmp_path):
     for option, count in (("", len(KINDS)), ('<option><flag sensor="disable"/></option>', 0)):
         scene.write_text(SCENE.replace("</mujoco>", f"{option}</mujoco>"))
         settings = config.from_mapping({"scene": str(scene), "skin": {"scales": {"box": 0.1}}})
-        assert len(list(sensors.topics(Simulation(settings)))) == count
+        assert len(list(sensor_topics(Simulation(settings)))) == count
 
 
 def test_too_long_topic_name_is_rejected(ros):

@@ -16,16 +16,18 @@ from support.ros import wait_for  # noqa: E402
 from tactile_sim.srv import SetBodyState, SetEquality, SetMocapPose  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
-from tactile_sim.errors import TactileSimError  # noqa: E402
-from tactile_sim.loop.output import Terminal  # noqa: E402
-from tactile_sim.loop.requests import Requests  # noqa: E402
-from tactile_sim.loop.runner import Runner  # noqa: E402
-from tactile_sim.ros.deferred import DeferredService  # noqa: E402
-from tactile_sim.ros.services import fields, offer_actions, service_class  # noqa: E402
+from tactile_sim.common.errors import TactileSimError  # noqa: E402
+from tactile_sim.ros.services import (  # noqa: E402
+    DeferredService,
+    fields,
+    offer_actions,
+    service_class,
+)
 from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.simulation.action import Action  # noqa: E402
 from tactile_sim.simulation.actions import ACTIONS  # noqa: E402
-from tactile_sim.view.scene.from_model import scene_of_simulation  # noqa: E402
+from tactile_sim.simulation.runner import Output, Runner  # noqa: E402
+from tactile_sim.view.model_scene import scene_of_simulation  # noqa: E402
 
 SERVED = [action for action in ACTIONS.values() if action.service]
 
@@ -47,8 +49,8 @@ def test_new_action_has_service_and_button(ros, monkeypatch):
     monkeypatch.setitem(ACTIONS, "wave", Action(wave, "std_srvs/srv/SetBool", "w", "wave", button=True))
     settings = config.from_mapping({"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.1}}})
     simulation = Simulation(settings)
-    runner = Runner(simulation, Terminal())
-    offer_actions(ros.node, Requests(runner))
+    runner = Runner(simulation, Output())
+    offer_actions(ros.node, runner)
     thread = threading.Thread(target=runner.run)
     thread.start()
     try:
@@ -66,9 +68,9 @@ def test_mocap_body_and_weld_are_services(ros):
         <equality><weld name="grasp" body1="hand" body2="box"/></equality></mujoco>""")
     settings = config.from_mapping({"scene": str(ros.folder / "scene.xml"), "contacts": "all"})
     simulation = Simulation(settings)
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
     runner.pause(True)
-    offer_actions(ros.node, Requests(runner))
+    offer_actions(ros.node, runner)
     thread = threading.Thread(target=runner.run)
     thread.start()
     pose = Pose(position=Point(x=1.0, y=2.0, z=3.0), orientation=Quaternion(x=1.0, w=0.0))

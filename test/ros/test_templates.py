@@ -1,4 +1,4 @@
-"""Message templates produce the same bytes as the encoder and rclpy."""
+"""Message templates produce the same bytes as the encoder and rclpy, and reject invalid input."""
 
 import numpy as np
 import pytest
@@ -8,18 +8,29 @@ pytest.importorskip("rclpy", reason="the wire format is compared with rclpy's se
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState, PointCloud, PointCloud2
+from sensor_msgs.msg import PointCloud, PointCloud2
+from support.errors import raises
 from support.rclpy_bytes import rclpy_bytes
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
+from tactile_sim import TactileSimError
 from tactile_sim.ros import cdr
-from tactile_sim.ros.cdr import STAMP, IntColumn, Lookup, Payload, Repeat, RowRange, Value
-from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.sources import of_class
-from tactile_sim.wire.template import MessageTemplate
-from tactile_sim.wire.types import PRIMITIVES, Struct
+from tactile_sim.ros.cdr import (
+    STAMP,
+    IntColumn,
+    Lookup,
+    MessageTemplate,
+    Payload,
+    Repeat,
+    RowRange,
+    Value,
+    encode_struct,
+)
+from tactile_sim.ros.topics import simulation_topics
+from tactile_sim.simulation import Simulation
+from tactile_sim.wire import PRIMITIVES, Sequence, String, Struct, of_class
 
 NOW = 2_000_000_005
 TEXTS = ["palm"[:n] if n < 5 else "fingertip"[:n] for n in range(9)]
@@ -49,6 +60,21 @@ def picks(count, columns, things):
     return np.random.default_rng(count).integers(-things, things, (count, columns)).astype(np.int32)
 
 
+@pytest.mark.parametrize("config", ["touch_cube", "gripper", "infant"])
+def test_every_topic_equals_encoder_output(config):
+    simulation = Simulation(config)
+    simulation.step(300)
+    snapshot = simulation.observe()
+    for topic in simulation_topics(simulation):
+        data = topic.make(snapshot)
+        same(topic.type, data, deserialize_message(data, topic.type))
+
+
+@pytest.mark.parametrize("stamp", [0, 1, NOW, -1, 2**31 * 10**9 - 1])
+def test_clock_equals_encoder_output(stamp):
+    same(Clock, cdr.template(Clock, {"clock": STAMP}).fill(stamp), {"clock": stamp})
+
+
 @EVERY_COUNT
 @pytest.mark.parametrize("frame", TEXTS)
 def test_contacts_equal_encoder_output(count, frame):
@@ -68,26 +94,6 @@ def test_contacts_equal_encoder_output(count, frame):
     ]
     made = template.fill(NOW, keys, values)
     same(ContactWrenchArray, made, {"header": header(frame, NOW), "contacts": contacts})
-
-
-@EVERY_COUNT
-def test_transforms_equal_encoder_output(count):
-    transform = {
-        "header": header(Lookup(0, TEXTS)),
-        "child_frame_id": Lookup(1, TEXTS),
-        "transform": Value(0),
-    }
-    template = cdr.template(TFMessage, {"transforms": Repeat(transform)})
-    keys, values = picks(count, 2, len(TEXTS)), numbers(count, 7)
-    transforms = [
-        {
-            "header": header(TEXTS[a], NOW),
-            "child_frame_id": TEXTS[b],
-            "transform": {"translation": row[:3], "rotation": row[3:]},
-        }
-        for (a, b), row in zip(keys.tolist(), values, strict=True)
-    ]
-    same(TFMessage, template.fill(NOW, keys, values), {"transforms": transforms})
 
 
 @EVERY_COUNT
@@ -131,15 +137,6 @@ def test_list_with_placeholders_has_constant_length(count, text):
     same(MarkerArray, template.fill(NOW, keys, values), {"markers": markers})
 
 
-@pytest.mark.parametrize("size", range(10))
-def test_point_clouds_equal_encoder_output(size):
-    fields = [{"name": "x", "datatype": 7, "count": 1}, {"name": "intensity", "offset": 4}]
-    cloud = {"header": header("world"), "width": 3, "fields": fields, "data": Payload(), "is_dense": True}
-    data = np.arange(size, dtype=np.uint8)
-    made = cdr.template(PointCloud2, cloud).fill(NOW, data=data)
-    same(PointCloud2, made, cloud | {"header": header("world", NOW), "data": data})
-
-
 @pytest.mark.parametrize("size", [*range(10), 250_092])
 @pytest.mark.parametrize("text", TEXTS[:5])
 def test_reserved_payload_makes_the_same_bytes(size, text):
@@ -151,54 +148,6 @@ def test_reserved_payload_makes_the_same_bytes(size, text):
     assert content.ctypes.data % 4 == 0
     other, _ = template.reserve(NOW + 1, size)
     assert other[:12] != message[:12] and bytes(content) == data.tobytes()  # messages share no memory
-
-
-@EVERY_COUNT
-@pytest.mark.parametrize("text", TEXTS)
-def test_tactile_messages_equal_encoder_output(count, text):
-    data, valid = numbers(count, 3).astype(np.float32), np.arange(count, dtype=np.uint8) % 2
-    common = {"layout_id": 2**32 - 1, "quantity": "force", "unit": text, "channels": 3}
-    array = common | {"body": text, "taxel_count": count}
-    frame = common | {"bodies": [text, "palm"], "frame_ids": ["", text], "taxel_counts": [1, 2]}
-    for message_type, fields in ((TactileArray, array), (TactileFrame, frame)):
-        template = cdr.template(message_type, fields | {"header": header(text), "data": Payload()})
-        value = fields | {"header": header(text, NOW), "data": data}
-        same(message_type, template.fill(NOW, data=data), value)
-        placeholders = {"header": header(text), "valid": Payload(), "data": Payload()}
-        template = cdr.template(message_type, fields | placeholders)
-        same(message_type, template.fill(NOW, data=(valid, data)), value | {"valid": valid})
-        same(message_type, template.fill(NOW, data=(valid[:0], data)), value)
-
-
-@EVERY_COUNT
-@pytest.mark.parametrize("text", TEXTS)
-def test_joint_states_equal_encoder_output(count, text):
-    joints = {"header": header(text), "name": [text, "knee"]}
-    template = cdr.template(
-        JointState,
-        joints | {"position": RowRange(0, 3), "velocity": RowRange(1, 3), "effort": RowRange(2, 4)},
-    )
-    states = numbers(2 * count + 1, 1)
-    keys = np.array([[0, count, 2 * count, count, 1]], np.int32)
-    position, velocity, effort = states[:count], states[count : 2 * count], states[2 * count :]
-    value = joints | {
-        "header": header(text, NOW),
-        "position": position,
-        "velocity": velocity,
-        "effort": effort,
-    }
-    same(JointState, template.fill(NOW, keys, points=states), value)
-
-
-@pytest.mark.parametrize("frame", TEXTS)
-def test_wrenches_and_clocks_equal_encoder_output(frame):
-    template = cdr.template(WrenchStamped, {"header": header(frame), "wrench": {"torque": Value(2)}})
-    values = numbers(1, 5)
-    value = {"header": header(frame, NOW), "wrench": {"torque": values[0, 2:]}}
-    same(WrenchStamped, template.fill(NOW, values=values), value)
-    clock = cdr.template(Clock, {"clock": STAMP})
-    for stamp in (0, 1, NOW, -1, 2**31 * 10**9 - 1):
-        same(Clock, clock.fill(stamp), {"clock": stamp})
 
 
 @EVERY_COUNT
@@ -226,7 +175,7 @@ def test_placeholders_outside_repeat_use_first_row(count):
     same(PointCloud, template.fill(NOW, keys, values), value)
     type_ = Struct("test/Trailing", (*kind.fields, ("last", PRIMITIVES["double"], 0.0)))
     made = MessageTemplate(type_, cloud | {"points": Repeat(point), "last": Value(0)}).fill(NOW, keys, values)
-    assert made == encoder(type_).encode(value | {"last": values[0, 0]})
+    assert made == encode_struct(type_, value | {"last": values[0, 0]})
 
 
 def test_small_message_after_large_one_has_no_leftover_bytes():
@@ -243,3 +192,171 @@ def test_small_message_after_large_one_has_no_leftover_bytes():
     contacts = [{"body1": "a", "distance": 0.0, "wrench": np.zeros(6)}] * 3
     assert template.fill(0, *small) == cdr.encode(ContactWrenchArray, {"contacts": contacts})
     assert template.fill(-1, *large) == first
+
+
+# -- types with numbers of every size ---------------------------------------------------------------------
+
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+THING = Struct("test/Thing", (("flag", PRIMITIVES["octet"], 0), ("x", PRIMITIVES["double"], 0.0)))
+LOOSE = Struct(
+    "test/Loose",
+    (
+        ("bytes", Sequence(PRIMITIVES["uint8"]), ()),
+        ("real", PRIMITIVES["double"], 0.0),
+        ("flag", PRIMITIVES["boolean"], False),
+        *((name, PRIMITIVES[name], 0) for name in INTEGERS),
+        ("single", PRIMITIVES["float"], 0.0),
+        ("numbers", Sequence(PRIMITIVES["double"]), ()),
+        ("thing", THING, None),
+        ("text", String(), ""),
+    ),
+)
+"""A type with numbers of every size at every alignment."""
+
+
+@pytest.mark.parametrize("size", range(17))
+@pytest.mark.parametrize("key", [0, 1, 127, -1, -128, 2**31 - 1, -(2**31)])
+def test_numbers_of_all_sizes_stay_aligned_after_byte_payload(size, key):
+    things = [{"flag": 1, "x": 0.5}, {"flag": 2, "x": -0.5}]
+    placeholders = {name: IntColumn(k) for k, name in enumerate(("flag", *INTEGERS))}
+    template = MessageTemplate(
+        LOOSE,
+        placeholders
+        | {"bytes": Payload(), "real": Value(0), "single": Value(1), "numbers": RowRange(9, 10)}
+        | {"thing": Lookup(9, things), "text": "end"},
+    )
+    # Clamped to the range of each type.
+    given = [max(np.iinfo(name).min, min(np.iinfo(name).max, key)) for name in INTEGERS]
+    keys = np.array([[key % 2, *given, 1, 2]], np.int32)
+    data = np.arange(size, dtype=np.uint8)
+    value = dict(zip(placeholders, [bool(key % 2), *given], strict=True)) | {
+        "bytes": data, "real": 0.1, "single": 0.1, "numbers": [2.0, 3.0], "thing": things[1], "text": "end",
+    }  # fmt: skip
+    made = template.fill(0, keys, np.array([[0.1, 0.1]]), np.arange(1.0, 4.0)[:, None], data)
+    assert made == encode_struct(LOOSE, value)
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (5, 0), (7, 2)])
+def test_several_payloads_around_repeat_equal_encoder_output(sizes):
+    fields = (
+        ("bytes", Sequence(PRIMITIVES["uint8"]), ()),
+        ("things", Sequence(THING), ()),
+        ("doubles", Sequence(PRIMITIVES["double"]), ()),
+        ("shorts", Sequence(PRIMITIVES["int16"]), ()),
+    )
+    kind = Struct("test/Several", fields)
+    payloads = dict.fromkeys(("bytes", "doubles", "shorts"), Payload())
+    template = MessageTemplate(kind, payloads | {"things": Repeat({"flag": 1, "x": Value(0)})})
+    data = np.arange(sizes[0], dtype=np.uint8), np.arange(sizes[1]) - 0.5, np.arange(3, dtype=np.int16)
+    xs = np.linspace(-1.0, 1.0, 9)[:, None]
+    value = dict(zip(("bytes", "doubles", "shorts"), data, strict=True))
+    things = [{"flag": 1, "x": x} for x in xs[:, 0]]
+    made = template.fill(0, values=xs, data=data)
+    assert made == encode_struct(kind, value | {"things": things})
+
+
+# -- invalid templates and arguments ----------------------------------------------------------------------
+
+CONTACT = {
+    "body1": Lookup(0, ["a", "bc"]),
+    "geom1_id": IntColumn(1),
+    "distance": Value(0),
+    "wrench": Value(1),
+}
+CONTACTS = {"contacts": Repeat(CONTACT)}
+
+
+def test_out_of_range_key_names_field_and_template_stays_usable():
+    template = cdr.template(ContactWrenchArray, CONTACTS)
+    keys, values = np.zeros((2, 2), np.int32), np.ones((2, 7))
+    whole = template.fill(0, keys, values)
+    for key in (2, -3, 2**31 - 1, -(2**31)):
+        wrong = np.array([[0, 0], [key, 0]], np.int32)
+        facts = ("ContactWrenchArray.contacts.body1", "keys[1, 0]", str(key))
+        with raises(TactileSimError, *facts):
+            template.fill(0, wrong, values)
+    narrow, few = (keys[:, :1].copy(), values), (keys, values[:1])
+    for wrong in (narrow, (keys, values[:, :6].copy()), few, (keys,), ()):
+        shapes = [str(array.shape) for array in wrong]
+        with raises(TactileSimError, "ContactWrenchArray", "2 columns", *shapes):
+            template.fill(0, *wrong)
+    assert template.fill(0, keys, values) == whole
+
+
+@pytest.mark.parametrize(
+    ("begin", "count"), [(0, 4), (3, 1), (4, 0), (-1, 1), (0, -1), (2**31 - 1, 2**31 - 1)]
+)
+def test_row_range_beyond_points_names_field_and_shape(begin, count):
+    template = cdr.template(MarkerArray, {"markers": Repeat({"points": RowRange(0, 1)})})
+    keys = np.array([[begin, count]], np.int32)
+    with raises(TactileSimError, "markers.points", "keys[0]", "(3, 3)"):
+        template.fill(0, keys, points=np.ones((3, 3)))
+
+
+def test_points_used_twice_or_of_wrong_width_are_rejected():
+    template = cdr.template(MarkerArray, {"markers": Repeat({"points": RowRange(0, 1)})})
+    keys = np.array([[0, 2], [1, 2]], np.int32)
+    with raises(TactileSimError, "markers.points", "keys[1]"):
+        template.fill(0, keys, points=np.ones((3, 3)))
+    with raises(TactileSimError, "2 rows of 3", "(4, 2)"):
+        template.fill(0, keys, points=np.ones((4, 2)))
+
+
+@pytest.mark.parametrize("data", [np.zeros(3, np.float32), (np.zeros(3, np.uint8),) * 3])
+def test_number_of_contents_must_equal_number_of_payloads(data):
+    template = cdr.template(TactileFrame, {"taxel_counts": Payload(), "data": Payload()})
+    with raises(TactileSimError, "TactileFrame", "2"):
+        template.fill(0, data=data)
+
+
+def test_reserve_requires_one_payload_and_nothing_else():
+    fields = {"header": {"stamp": STAMP}}
+    for more in ({}, {"data": Payload(), "valid": Payload()}, {"data": Payload(), "channels": IntColumn(0)}):
+        with raises(cdr.WireError, "TactileArray", "reserve"):
+            cdr.template(TactileArray, fields | more).reserve(0, 8)
+
+
+def test_placeholders_outside_repeat_require_a_row():
+    for fields in ({"wrench": Value(0)}, {"header": {"frame_id": Lookup(0, "ab")}}):
+        with raises(TactileSimError, "WrenchStamped", "(0, 1)"):
+            cdr.template(WrenchStamped, fields).fill(0, np.zeros((0, 1), np.int32), np.zeros((0, 6)))
+
+
+@pytest.mark.parametrize(
+    ("message_type", "fields", "facts"),
+    [
+        (TFMessage, {"transform": []}, ["transform", "'transforms'"]),
+        (TFMessage, {"transforms": Repeat({"heder": 1})}, ["TFMessage.transforms", "heder", "'header'"]),
+        (TFMessage, {"transforms": Repeat({"header": {"frame": ""}})}, ["transforms.header", "'frame_id'"]),
+        (TFMessage, {"transforms": Repeat(3)}, ["TFMessage.transforms", "TransformStamped", "3"]),
+        (TFMessage, {"transforms": Repeat({"child_frame_id": 3})}, ["transforms.child_frame_id", "3"]),
+        (TFMessage, {"transforms": [{"child_frame_id": IntColumn(0)}]}, ["[0].child_frame_id", "IntColumn"]),
+        (TFMessage, {"transforms": IntColumn(0)}, ["TFMessage.transforms", "IntColumn"]),
+        (TFMessage, {"transforms": Value(0)}, ["TFMessage.transforms", "Value"]),
+        (TFMessage, {"transforms": Payload()}, ["TFMessage.transforms", "Payload"]),
+        (TFMessage, {"transforms": RowRange(0, 1)}, ["TFMessage.transforms", "float64", "RowRange"]),
+        (TFMessage, {"transforms": Repeat({"header": Value(0)})}, ["transforms.header", "Value"]),
+        (WrenchStamped, {"wrench": Repeat({})}, ["WrenchStamped.wrench", "Repeat"]),
+        (WrenchStamped, {"wrench": Value(-1)}, ["WrenchStamped.wrench", "-1"]),
+        (WrenchStamped, {"wrench": STAMP}, ["WrenchStamped.wrench", "Stamp"]),
+        (WrenchStamped, {"wrench": {"force": IntColumn(0)}}, ["WrenchStamped.wrench.force", "IntColumn"]),
+        (WrenchStamped, {"header": {"stamp": Value(0)}}, ["WrenchStamped.header.stamp", "Value"]),
+        (WrenchStamped, {"header": {"frame_id": Lookup(0, ["a", 3])}}, ["frame_id", "value 1", "3"]),
+        (TactileArray, {"channels": Lookup(0, [1, 256])}, ["channels", "value 1", "uint8", "256"]),
+        (TactileArray, {"channels": Value(0)}, ["TactileArray.channels", "Value"]),
+        (TactileArray, {"data": RowRange(0, 1)}, ["TactileArray.data", "float64", "RowRange"]),
+        (TactileArray, {"data": Repeat({})}, ["TactileArray.data", "Repeat"]),
+        (TactileArray, {"body": Payload()}, ["TactileArray.body", "Payload"]),
+        (MarkerArray, {"markers": Repeat({"points": Payload()})}, ["markers.points", "Payload"]),
+        (MarkerArray, {"markers": Repeat({"points": Repeat({})})}, ["markers.points", "Repeat"]),
+    ],
+)  # fmt: skip
+def test_invalid_template_error_names_type_and_field(message_type, fields, facts):
+    with raises(TactileSimError, of_class(message_type).name, *facts):
+        cdr.template(message_type, fields)
+
+
+def test_bounded_sequence_accepts_no_placeholder():
+    kind = Struct("test/Few", (("numbers", Sequence(PRIMITIVES["double"], 3), ()),))
+    with raises(TactileSimError, "test/Few.numbers", "3"):
+        MessageTemplate(kind, {"numbers": Payload()})

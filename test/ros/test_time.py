@@ -12,12 +12,15 @@ from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2  # noqa: E402
-from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
+from support.published import published  # noqa: E402
 from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
+
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 ARM = """
 <mujoco><option integrator="{integrator}" timestep="0.002"/><worldbody>
@@ -33,29 +36,20 @@ ARM = """
 
 @pytest.fixture
 def arm(ros):
-    def write(integrator: str = "Euler") -> str:
-        path = ros.folder / "arm.xml"
-        path.write_text(ARM.format(integrator=integrator))
-        return str(path)
-
-    return write
+    path = ros.folder / "arm.xml"
+    path.write_text(ARM.format(integrator="Euler"))
+    return str(path)
 
 
 SKIN = {"scales": {"tip": 0.02}}
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "implicit", "RK4"])
-def test_messages_of_one_stamp_describe_one_state(ros, arm, integrator):
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    joints = ros.listen(JointState, "joint_states")
-    transforms = ros.listen(TFMessage, "/tf")
-    every = {"contacts": 500.0, "joint_states": 500.0, "tf": 500.0}
-    ros.run(scene=arm(integrator), skin=SKIN, rates=every, start_paused=True)
-    wait_for(lambda: contacts and joints and transforms)
-    ros.step(500, joints, contacts, transforms, at_once=10)
-    by_time = {stamp(message): message for message in joints}
-    touched = {stamp(message): message for message in contacts}
-    poses = {stamp(message): message for message in transforms}
+def test_messages_of_one_stamp_describe_one_state(tmp_path, integrator):
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM.format(integrator=integrator))
+    simulation = Simulation({"scene": str(path), "skin": SKIN})
+    by_time, touched, poses = published(simulation, ("joint_states", "contacts", "/tf"), 500).values()
     assert by_time.keys() == touched.keys() == poses.keys() == set(range(0, 10**9 + 1, 2_000_000))
     fastest, hits = 0.0, 0
     for time, state in by_time.items():
@@ -81,7 +75,7 @@ def test_messages_of_one_stamp_describe_one_state(ros, arm, integrator):
 
 
 def test_paused_node_serves_late_subscribers_and_steps(ros, arm):
-    ros.run(scene=arm(), skin=SKIN, start_paused=True)
+    ros.run(scene=arm, skin=SKIN, start_paused=True)
     types = {
         "tactile/tip/array": TactileArray, "tactile/frame": TactileFrame, "tactile/points": PointCloud2,
         "contacts": ContactWrenchArray, "joint_states": JointState, "/tf": TFMessage, "/clock": Clock,
@@ -108,7 +102,7 @@ def test_paused_node_serves_late_subscribers_and_steps(ros, arm):
 def test_reset_restores_state_and_time_continues(ros, arm):
     joints = ros.listen(JointState, "joint_states")
     clocks = ros.listen(Clock, "/clock")
-    ros.run(scene=arm(), skin=SKIN, real_time_factor=5.0)
+    ros.run(scene=arm, skin=SKIN, real_time_factor=5.0)
     wait_for(lambda: joints and stamp(joints[-1]) > 10**9)
     assert ros.call(SetBool, "/tactile_sim/pause", data=True).success
     before = max(map(stamp, joints))
@@ -180,7 +174,7 @@ def closed_loop(ros, scene: str, crowd: bool) -> list[bytes]:
 
 
 def test_lockstep_steps_once_per_command_and_is_repeatable(ros, arm):
-    alone, in_company = (closed_loop(ros, arm(), crowd) for crowd in (False, True))
+    alone, in_company = (closed_loop(ros, arm, crowd) for crowd in (False, True))
     assert len(alone) == 201
     assert alone == in_company
 
@@ -188,7 +182,7 @@ def test_lockstep_steps_once_per_command_and_is_repeatable(ros, arm):
 def test_lockstep_node_publishes_to_new_subscribers_and_rejects_commands_without_a_step(ros, arm):
     joints = ros.listen(JointState, "joint_states")
     reports = ros.listen(DiagnosticArray, "/diagnostics")
-    ros.run(scene=arm(), skin=SKIN, lockstep=True)
+    ros.run(scene=arm, skin=SKIN, lockstep=True)
     wait_for(lambda: joints)
     late = ros.listen(JointState, "joint_states")
     wait_for(lambda: late and len(joints) > 1)
@@ -234,12 +228,3 @@ def test_built_in_motion_does_not_depend_on_subscribers(ros):
     alone, in_company = (motion(ros, crowd) for crowd in (False, True))
     assert len(alone) == 201
     assert alone == in_company
-
-
-def test_tare_makes_present_readings_zero(ros):
-    arrays = ros.listen(TactileArray, "tactile/cube/array")
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, real_time_factor=0.0)
-    wait_for(lambda: arrays and stamp(arrays[-1]) > 3 * 10**9)
-    assert np.abs(arrays[-1].data).max() > 0.1
-    assert ros.call(Trigger, "/tactile_sim/tare").success
-    wait_for(lambda: np.abs(arrays[-1].data).max() < 1e-3, "zero")

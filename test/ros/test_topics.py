@@ -15,15 +15,17 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2, PointField  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.listener import Listener, step_to  # noqa: E402
-from support.ros import PATIENCE, Ros, kept, wait_for  # noqa: E402
+from support.published import published  # noqa: E402
+from support.ros import PATIENCE, kept, wait_for  # noqa: E402
 from support.transforms import pose_in, tree  # noqa: E402
-from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame, TactileLayout  # noqa: E402
+from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
 from tactile_sim.srv import Reset, SetBodyState, Step  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 WEIGHT = 1.0 * 9.81
 """Weight of the cube of touch_cube [N]."""
@@ -33,25 +35,12 @@ WEIGHT = 1.0 * 9.81
 
 
 @pytest.fixture(scope="module")
-def fall(tmp_path_factory):
+def fall():
     """Return three seconds of messages by topic and stamp; the cube falls, tumbles and comes to rest."""
-    ros = Ros(tmp_path_factory.mktemp("fall"))
-    try:
-        kinds = {
-            "tactile/cube/array": TactileArray, "tactile/cube/wrench": WrenchStamped, "/tf": TFMessage,
-            "contacts": ContactWrenchArray, "tactile/points": PointCloud2, "tactile/frame": TactileFrame,
-        }  # fmt: skip
-        listeners = {topic: Listener(ros, kind, topic) for topic, kind in kinds.items()}
-        layouts = ros.listen(TactileLayout, "tactile/cube/layout", lasting=True)
-        parameters = ("start_paused:=true", "rates.points:=100.0")
-        ros.start("run", "touch_cube", "--ros-args", *(word for p in parameters for word in ("-p", p)))
-        wait_for(
-            lambda: layouts and all(listener.received for listener in listeners.values()), "the first state"
-        )
-        step_to(ros, list(listeners.values()), range(10**8, 3 * 10**9 + 1, 10**8))
-    finally:
-        ros.close()
-    return {topic: listener.by_stamp() for topic, listener in listeners.items()} | {"layout": layouts[0]}
+    topics = ("tactile/cube/array", "tactile/cube/wrench", "/tf", "contacts", "tactile/points",
+              "tactile/frame", "tactile/cube/layout")  # fmt: skip
+    found = published(Simulation("touch_cube"), topics, 1500, every=5)
+    return found | {"layout": found["tactile/cube/layout"][0]}
 
 
 def test_shipped_cube_at_rest_reads_its_weight_on_every_topic(fall):
@@ -218,23 +207,22 @@ NAMED = """
 </worldbody></mujoco>"""
 
 
-def test_invalid_names_are_replaced_only_in_topics(ros):
-    (ros.folder / "named.xml").write_text(NAMED)
+def test_invalid_names_are_replaced_only_in_topics(tmp_path):
+    (tmp_path / "named.xml").write_text(NAMED)
     tokens = {"body1": "body1", "left/hand": "left_hand", "my box": "my_box", "3rd": "_3rd"}
-    arrays = {name: ros.listen(TactileArray, f"tactile/{token}/array") for name, token in tokens.items()}
-    layouts = {name: ros.listen(TactileLayout, f"tactile/{token}/layout", lasting=True)
-               for name, token in tokens.items()}  # fmt: skip
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    transforms = ros.listen(TFMessage, "/tf")
-    ros.run(scene=str(ros.folder / "named.xml"), skin={"scales": dict.fromkeys(tokens, 0.05)})
-    wait_for(lambda: all(arrays.values()) and all(layouts.values()) and transforms)
-    wait_for(lambda: contacts and len(set(contacts[-1].contacts.body2)) == 4, "contacts of all four")
-    for name in tokens:
-        assert arrays[name][0].body == arrays[name][0].header.frame_id == layouts[name][0].body == name
-        assert layouts[name][0].geoms == (["shell"] if name == "my box" else [f"{name}/geom0"])
-    assert set(contacts[-1].contacts.body2) == set(tokens)
-    assert set(contacts[-1].contacts.geom1) == {"world/geom0"}
-    assert tree(transforms[0]) == dict.fromkeys(tokens, "world")
+    scales = dict.fromkeys(tokens, 0.05)
+    simulation = Simulation({"scene": str(tmp_path / "named.xml"), "skin": {"scales": scales}})
+    simulation.step(100)
+    kinds = [f"tactile/{token}/{kind}" for token in tokens.values() for kind in ("array", "layout")]
+    found = published(simulation, ["contacts", "/tf", *kinds], 0)
+    last = {topic: message for topic, by_stamp in found.items() for message in by_stamp.values()}
+    for name, token in tokens.items():
+        array, layout = last[f"tactile/{token}/array"], last[f"tactile/{token}/layout"]
+        assert array.body == array.header.frame_id == layout.body == name
+        assert layout.geoms == (["shell"] if name == "my box" else [f"{name}/geom0"])
+    assert set(last["contacts"].contacts.body2) == set(tokens)
+    assert set(last["contacts"].contacts.geom1) == {"world/geom0"}
+    assert tree(last["/tf"]) == dict.fromkeys(tokens, "world")
 
 
 def test_use_sim_time_is_ignored_with_warning(ros):

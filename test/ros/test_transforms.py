@@ -9,10 +9,13 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from support.published import published  # noqa: E402
 from support.ros import stamp, wait_for  # noqa: E402
 from support.transforms import pose_in, tree  # noqa: E402
-from tactile_sim.msg import ContactWrenchArray, TactileArray  # noqa: E402
+from tactile_sim.msg import TactileArray  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
+
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 FRAMES = """
 <mujoco><option timestep="0.002"/><worldbody>
@@ -29,53 +32,34 @@ MS = 1_000_000
 
 
 @pytest.fixture
-def frames(ros):
-    path = ros.folder / "frames.xml"
+def frames(tmp_path):
+    path = tmp_path / "frames.xml"
     path.write_text(FRAMES)
     return {"scene": str(path), "skin": {"scales": {"die": 0.05}}}
 
 
-def test_tf_has_every_body_under_its_parent(ros, frames):
-    moving = ros.listen(TFMessage, "/tf")
-    arrays = ros.listen(TactileArray, "tactile/die/array")
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    ros.run(**frames, frame_prefix="sim/", world_frame="map")
-    wait_for(lambda: len(moving) > 3 and arrays and contacts)
-    fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
-    wait_for(lambda: fixed, "the fixed frames")
-    assert tree(moving[-1]) == {"sim/handle": "map", "sim/die": "map", "sim/arm": "map"}
-    assert tree(fixed[0]) == {"sim/desk": "map", "sim/knob": "sim/handle", "sim/spot": "sim/die"}
+def test_tf_has_every_body_under_its_parent(frames):
+    simulation = Simulation(frames | {"frame_prefix": "sim/", "world_frame": "map"})
+    topics = "/tf", "/tf_static", "tactile/die/array", "contacts"
+    moving, fixed, array, contacts = (found[0] for found in published(simulation, topics, 0).values())
+    assert tree(moving) == {"sim/handle": "map", "sim/die": "map", "sim/arm": "map"}
+    assert tree(fixed) == {"sim/desk": "map", "sim/knob": "sim/handle", "sim/spot": "sim/die"}
     for name, message, turn, place in (
-        ("sim/handle", moving[0], [HALF, 0, 0, HALF], [1, 2, 3]),
-        ("sim/desk", fixed[0], [0, 0, HALF, HALF], [0, 0, -1]),
-        ("sim/knob", fixed[0], [0, 0, 0, 1], [0, 0, 0.2]),
-        ("sim/spot", fixed[0], [0, HALF, 0, HALF], [0.1, 0, 0]),
+        ("sim/handle", moving, [HALF, 0, 0, HALF], [1, 2, 3]),
+        ("sim/desk", fixed, [0, 0, HALF, HALF], [0, 0, -1]),
+        ("sim/knob", fixed, [0, 0, 0, 1], [0, 0, 0.2]),
+        ("sim/spot", fixed, [0, HALF, 0, HALF], [0.1, 0, 0]),
     ):
         rotation, position = pose_in(message, name)
         np.testing.assert_allclose(rotation.as_quat(), turn, atol=1e-12)
         np.testing.assert_allclose(position, place, atol=1e-12)
-    assert arrays[0].header.frame_id == "sim/die"
-    assert arrays[0].body == "die"
-    assert contacts[0].header.frame_id == "map"
-    assert len(fixed) == 1
+    assert (array.header.frame_id, array.body, contacts.header.frame_id) == ("sim/die", "die", "map")
 
 
-def test_tf_objects_has_only_free_bodies(ros, frames):
-    moving = ros.listen(TFMessage, "/tf")
-    ros.run(**frames, tf="objects")
-    wait_for(lambda: len(moving) > 10)
-    assert all(tree(message) == {"die": "world"} for message in moving)
-    assert not ros.node.get_publishers_info_by_topic("/tf_static")
-
-
-def test_tf_off_publishes_no_frames(ros, frames):
-    moving = ros.listen(TFMessage, "/tf")
-    fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
-    arrays = ros.listen(TactileArray, "tactile/die/array")
-    ros.run(**frames, tf="off")
-    wait_for(lambda: len(arrays) > 10)
-    assert not moving and not fixed
-    assert not ros.node.get_publishers_info_by_topic("/tf")
+def test_tf_objects_has_only_free_bodies_and_tf_off_no_frames(frames):
+    found = published(Simulation(frames | {"tf": "objects"}), ("/tf", "/tf_static"), 0)
+    assert tree(found["/tf"][0]) == {"die": "world"} and not found["/tf_static"]
+    assert not any(published(Simulation(frames | {"tf": "off"}), ("/tf", "/tf_static"), 0).values())
 
 
 PADS = {"die": {"body": "die", "spacing": 0.05, "rate": 500}, "arm": {"body": "arm", "spacing": 0.05}}

@@ -11,11 +11,14 @@ from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
+from support.published import published  # noqa: E402
 from support.ros import Ros, stamp, wait_for  # noqa: E402
 from support.transforms import pose_in  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
+
+from tactile_sim.simulation import Simulation  # noqa: E402
 
 STEPS = 200
 MS = 1_000_000
@@ -76,15 +79,11 @@ def test_lockstep_controller_at_1_khz_is_reproducible(ros: Ros):
     assert states[-1].position[:9] == pytest.approx(GOAL, abs=0.2)  # it came close to the goal
 
 
-def test_cube_is_in_tf_and_initial_tip_readings_are_zero_force(ros: Ros):
-    ros.run(engine="trifinger", lockstep=True, contacts="all")
-    transforms = ros.listen(TFMessage, "/tf")
-    tips = ros.listen(Float64MultiArray, "finger/tip_force")
-    wait_for(lambda: transforms and tips, "TF and the tips")
-    frames = transforms[0].transforms
-    cube = frames.child_frame_id.index("cube")
-    assert frames.transform.translation[cube] == pytest.approx([0, 0, 0.0325], abs=1e-9)
-    assert tips[0].data == pytest.approx([0.05] * 3)
+def test_cube_is_in_tf_and_initial_tip_readings_are_zero_force():
+    found = published(Simulation({"engine": "trifinger", "contacts": "all"}), ("/tf", "finger/tip_force"), 0)
+    _, place = pose_in(found["/tf"][0], "cube")
+    assert place == pytest.approx([0, 0, 0.0325], abs=1e-9)
+    assert found["finger/tip_force"][0].data == pytest.approx([0.05] * 3)
 
 
 def test_object_pose_is_that_of_the_last_image_of_the_platform(ros: Ros):

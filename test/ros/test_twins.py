@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from rclpy.node import Node  # noqa: E402
 from support.ros import wait_for  # noqa: E402
 
-from tactile_sim.ros.twins import TwinWatch  # noqa: E402
+from tactile_sim.ros.node import TwinWatch  # noqa: E402
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import trimesh
 from support.errors import raises
 
 from tactile_sim import ConfigError, SceneError, Simulation, TactileSimError
-from tactile_sim.errors import ConfigErrors
+from tactile_sim.common.errors import ConfigErrors
 
 ARM = """<robot name="arm">
 <link name="base"><inertial><mass value="2"/>

@@ -72,11 +72,7 @@ def test_delayed_contacts_are_not_interpolated(data, scene):
     assert told[-1].found[0] == 4
 
 
-def test_what_mujoco_allows_beyond_us_is_not_blamed_for_anothers_fault(scene):
+def test_sensors_may_have_more_slots_and_fields_than_in_a_configuration(scene):
     fine = f'<contact name="fine" {PAIR} num="2000" data="found linvel"/>'
-    with raises(SceneError, "sensor 'tip': num", "from 1 to 1000", "0"):
-        load(scene(f'{fine}<contact name="tip" {PAIR} num="0"/>'))
-    with raises(SceneError, "'tip': data", "[linvel, angvel]"):
-        load(scene(f'{fine}<contact name="tip" {PAIR} data="angvel linvel"/>'))
     engine = load(scene(fine))
     assert engine.get_contact_sensor("fine").found[0] == 4 and engine.get_sensor_value("fine").shape == (1,)

@@ -46,39 +46,36 @@ def refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "message"),
+    ("right", "wrong", "line", "fact"),
     [
-        ("<joint name=", "<joint nam=", "line 5: 'joint': Schema violation: unrecognized attribute: 'nam'"),
-        ("<geom name", "<gem name", "line 6: 'gem': Schema violation: unrecognized element"),
-        (".1 .1 .1", ".1 -.1 .1", "line 6: 'pad': size 1 must be positive in geom"),
-        (".1 .1 .1", ".1 .1 big", "line 6: 'pad': bad format in attribute 'size', got '.1 .1 big'"),
-        (
-            '<joint name="wrist"/>',
-            "<joint name='elbow' pos='0 0 0'/><joint\n name='wrist' pos='0 0 O'/>",
-            "line 5: 'wrist': bad format in attribute 'pos', got '0 0 O'",
-        ),
-        ('"box"', '"mesh" mesh="felt"', "line 6: 'pad': mesh 'felt' not found"),
-        ("</body>", "", "line 4: broken XML (mismatched element)"),
-        ("finger.xml", "finer.xml", "line 7: 'include': Error opening file"),
-        ("finger.xml", "../scene.xml", "line 7: 'include': File '"),
+        ("<joint name=", "<joint nam=", 5, "nam"),
+        ("<geom name", "<gem name", 6, "gem"),
+        (".1 .1 .1", ".1 -.1 .1", 6, "must be positive"),
+        (".1 .1 .1", ".1 .1 big", 6, "big"),
+        ('"box"', '"mesh" mesh="felt"', 6, "'felt'"),
+        ("</body>", "", 4, "palm"),
+        ("finger.xml", "finer.xml", 7, "finer.xml"),
+        ("finger.xml", "../scene.xml", 7, "../scene.xml"),
     ],
 )
-def test_faults_in_included_files_name_file_and_line(refused, right, wrong, message):
-    assert refused(**{"parts/hand": HAND.replace(right, wrong)}).startswith(f"parts/hand.xml: {message}")
+def test_faults_in_included_files_name_file_and_line_with_its_text(refused, right, wrong, line, fact):
+    hand = HAND.replace(right, wrong)
+    message = refused(**{"parts/hand": hand})
+    assert message.startswith(f"parts/hand.xml: line {line}: ")
+    assert f", in {hand.splitlines()[line - 1].strip()}" in message and fact in message
 
 
 def test_a_fault_is_found_where_files_include_files(refused):
     message = refused(**{"parts/finger": FINGER.replace("size", "sise")})
-    assert message == "parts/finger.xml: line 2: 'geom': Schema violation: unrecognized attribute: 'sise'"
+    assert message.startswith("parts/finger.xml: line 2: ") and "'sise'" in message
 
 
-def test_faults_in_attached_models_name_file_and_line(refused):
+def test_faults_in_attached_models_name_the_line_that_attaches_them(refused):
     scene = '<mujoco>\n<asset>\n<model name="hand" file="hand.xml"/></asset></mujoco>'
     hand = "<mujoco>\n<worldbody>\n<geom sise='1'/></worldbody></mujoco>"
     message = refused(scene=scene, hand=hand)
-    assert message == "hand.xml: line 3: 'geom': Schema violation: unrecognized attribute: 'sise'"
-    message = refused(scene=scene, hand=hand.replace("'1'/", "'1'"))
-    assert message == "hand.xml: line 3: broken XML (mismatched element)"
+    assert message.startswith("scene.xml: line 3: 'model': ") and "'sise'" in message
+    assert ', in <model name="hand" file="hand.xml"/>' in message
 
 
 def test_an_unknown_material_is_ignored_with_a_warning(tmp_path, caplog):
@@ -114,11 +111,11 @@ def test_a_scene_that_attaches_itself_is_refused(refused, files, place):
     assert refused(**files).startswith(f"{place}'model': ")
 
 
-def test_faults_of_included_contact_sensors_name_the_nearest_word(refused):
+def test_faults_of_included_contact_sensors_show_the_sensor(refused):
     scene = '<mujoco><include file="sensors.xml"/></mujoco>'
     sensors = '<mujoco><sensor><contact name="grip" body1="palm" data="forc"/></sensor></mujoco>'
     message = refused(scene=scene, sensors=sensors)
-    assert message == "sensors.xml: sensor 'grip': data: must not contain 'forc'; did you mean 'force'?"
+    assert message.startswith("sensors.xml: line 1: ") and 'data="forc"' in message
 
 
 def test_conflicts_of_an_attached_model_are_reported_once_and_not_to_a_file(tmp_path):

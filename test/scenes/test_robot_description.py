@@ -9,8 +9,7 @@ import pytest
 from tactile_sim import Simulation
 from tactile_sim.config import robot_description
 from tactile_sim.scenes.generated_urdf import generated_urdf
-from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import UrdfOptions
+from tactile_sim.scenes.urdf import UrdfOptions, read_robot
 
 SCENE = """<mujoco><asset><mesh name="tetra" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset><worldbody>
   <geom name="floor" type="plane" size="0 0 .1"/>

@@ -10,9 +10,8 @@ from support.errors import raises
 from support.urdf import BALL, SOUND, TWO_LINKS, load
 
 from tactile_sim import SceneError, scenes
-from tactile_sim.config import composition, configured_scene, from_mapping
-from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import UrdfOptions
+from tactile_sim.config import configured_scene, from_mapping, scene
+from tactile_sim.scenes.urdf import UrdfOptions, read_robot
 
 
 @pytest.fixture(autouse=True)
@@ -196,7 +195,7 @@ def test_a_urdf_has_the_physics_options_of_a_composed_scene_unless_it_sets_them(
         model = scenes.load_model(tmp_path / "r.urdf")
         return model.opt.integrator, model.opt.cone, model.opt.impratio
 
-    composed = composition.empty_scene().compile().opt
+    composed = scene.empty_scene().compile().opt
     assert options() == (composed.integrator, composed.cone, composed.impratio)
     assert composed.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
     own = '<mujoco><option cone="pyramidal" impratio="2"/></mujoco>'

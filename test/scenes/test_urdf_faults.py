@@ -9,8 +9,7 @@ from support.errors import raises
 from support.urdf import BALL, INERTIAL, SOUND, TWO_LINKS, load
 
 from tactile_sim import SceneError, scenes
-from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import MOST_REPAIRS, UrdfOptions
+from tactile_sim.scenes.urdf import MOST_REPAIRS, UrdfOptions, read_robot
 
 
 @pytest.mark.parametrize(
@@ -179,13 +178,13 @@ def test_limits_that_are_left_out_or_infinite_are_sound(tmp_path, caplog, limit,
     assert not model.jnt_actfrclimited[joint] and not caplog.records
 
 
-def test_other_errors_of_mujoco_name_the_joint_instead_of_a_line_of_the_rewritten_file(tmp_path):
+def test_other_errors_of_mujoco_show_the_element_without_a_line_of_the_rewritten_file(tmp_path):
     more = f'<link name="arm">{SOUND}</link>\n<joint name="k" type="ball"><parent link="tip"/>'
     more += '<child link="arm"/></joint>'
     (tmp_path / "r.urdf").write_text(
         TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more=more)
     )
-    with raises(SceneError, "r.urdf", "joint 'k'"):
+    with raises(SceneError, "r.urdf", '<joint name="k" type="ball">'):
         scenes.load_model(tmp_path / "r.urdf")
 
 

@@ -86,6 +86,15 @@ def test_gain_and_offset_of_each_taxel():
     np.testing.assert_allclose(out[PALM], 3.0 * held(2.0)[PALM] + np.array(factors)[:, None], rtol=1e-6)
 
 
+def test_gain_of_each_taxel_can_be_a_curve_up_to_a_limit():
+    first, second, third = np.random.default_rng(2).normal(size=(3, NUMBER))
+    curve = {"taxels": list(first), "second": list(second), "third": list(third), "limit": 3.0}
+    for load in (0.5, -2.0, 3.0, 7.0):
+        x = np.clip(load, -3.0, 3.0)
+        out = sensor(gain=curve).read(0, held(load, 1))[PALM, 0]
+        np.testing.assert_allclose(out, first * x + second * x * abs(x) + third * x**3, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize(("stage", "mean"), [("gain", 2.0), ("offset", 0.0)])
 def test_scatter_between_taxels_is_normal_and_constant(stage, mean):
     made = sensor(7, **{stage: {"scatter": 0.1}})
@@ -113,6 +122,18 @@ def test_drift_is_a_random_walk_at_any_tick_rate():
         assert steps.var() == pytest.approx(1.0, abs=4 * math.sqrt(2 / steps.size))
         assert (steps[1:] * steps[:-1]).mean() == pytest.approx(0.0, abs=4 / math.sqrt(steps[1:].size))
         assert walk[-1].std() == pytest.approx(rate * math.sqrt(1.0), rel=4 / math.sqrt(2 * walk[-1].size))
+
+
+def test_drift_with_a_correlation_time_is_a_gauss_markov_process_at_any_tick_rate():
+    rate, time = 0.3, 0.2
+    spread = rate * math.sqrt(time / 2)
+    for ticks in (np.arange(0, 801, 4), np.cumsum(np.tile([10, 60], 100))):
+        made = sensor(drift={"rate": rate, "correlation_time": time})
+        drift = np.array([made.read(int(step), np.zeros((TAXELS, 3)))[PALM] for step in ticks]) / spread
+        kept = np.exp(-np.diff(ticks) * TIMESTEP / time)[:, None, None]
+        steps = (drift[1:] - kept * drift[:-1]) / np.sqrt(1 - kept**2)
+        assert drift[0].var() == pytest.approx(1.0, abs=5 * math.sqrt(2 / drift[0].size))
+        assert steps.var() == pytest.approx(1.0, abs=5 * math.sqrt(2 / steps.size))
 
 
 def test_normal_and_shear_have_separate_ranges():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tactile_sim import config
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Runner
 
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>

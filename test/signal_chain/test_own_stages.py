@@ -11,7 +11,7 @@ from support.errors import raises
 from support.signal_chain import ALL, PALM, SKIN, TAXELS, TIMESTEP, TIP, held, sensor
 
 from tactile_sim import CommandError, ConfigError, Simulation
-from tactile_sim.schema import SHARE, Number
+from tactile_sim.common.schema import SHARE, Number
 from tactile_sim.signal_chain import SignalChain, Stage, add_stage, ranged
 
 

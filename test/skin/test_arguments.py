@@ -10,7 +10,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import CommandError, ConfigError, SceneError
-from tactile_sim.config.skin_settings import SkinSettings
+from tactile_sim.config.settings import SkinSettings
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.skin import TOUCH_FUNCTIONS, Loads, Shares, Skin, TouchFunction
 from tactile_sim.skin.pads import PadPlan

@@ -8,7 +8,7 @@ import pytest
 from support.pads import PAD_GEOM, PITCH, simulation
 
 from tactile_sim import ConfigError, presets
-from tactile_sim.config.pad_settings import PAD
+from tactile_sim.config.settings import RECORDS
 from tactile_sim.skin.pads.projection import closest_points
 from tactile_sim.skin.placement.shapes import Shape
 
@@ -161,7 +161,7 @@ def test_presets_are_complete_and_fit_a_body(name):
     np.testing.assert_allclose(made.skin.positions, made.skin.surface_positions, atol=2e-7)
     assert made.skin.pads[0].ignores_outside
     assert all(
-        flat in PAD
+        flat in RECORDS["skin.pads"]
         for key, value in preset.pad.items()
         for flat in ([f"{key}.{leaf}" for leaf in value] if isinstance(value, dict) else [key])
     )

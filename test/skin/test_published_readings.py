@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from support.pads import simulation as with_pads
 
 from tactile_sim import Simulation
 
@@ -99,3 +100,63 @@ def test_small_objects_slide_continuously_with_the_right_center_of_pressure(shap
                 assert np.linalg.norm(center - expected) < 0.1 * plate.spacing, (size, x, y)
             # A point load that two taxels share in proportion moves 1 % within a hundredth of the spacing.
             assert np.abs(np.diff(shares, axis=0)).max() < 0.0101, (size, y)
+
+
+RIM = "the load jumps between the outermost taxels"
+PRESETS = [
+    "contactile_papillarray",
+    "icub_triangle",
+    "inspire_rh56dftp_pad",
+    pytest.param("inspire_rh56dftp_palm", marks=pytest.mark.xfail(strict=True, reason=RIM)),
+    "inspire_rh56dftp_tip",
+    "inspire_rh56dftp_top",
+    pytest.param("paxini_px6ax", marks=pytest.mark.xfail(strict=True, reason=RIM)),
+    pytest.param("resistive_16x16", marks=pytest.mark.xfail(strict=True, reason=RIM)),
+    "reskin",
+    "robotiq_tsf85",
+    "robotis_hx5_tip",
+    pytest.param("unitree_dex3", marks=pytest.mark.xfail(strict=True, reason=RIM)),
+    "xela_uspa44",
+    "xela_uspa46",
+    "xhand1_tip",
+]
+"""The presets for flat surfaces."""
+BALL = '<body name="ball"><freejoint/><geom size=".01" mass=".05"/></body>'
+
+
+def largest_change(simulation: Simulation, places: np.ndarray) -> float:
+    """Return the largest change of a taxel between consecutive places (n, 3) of the ball [load]."""
+    shares = []
+    for place in places:
+        simulation.set_body_state("ball", place, np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
+        reading = simulation.observe().readings[:, 0]
+        shares.append(reading / reading.sum())
+    return np.abs(np.diff(shares, axis=0)).max()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_ball_slides_continuously_over_the_rims_of_presets(preset):
+    body = '<body name="b"><geom type="box" size=".1 .1 .01" pos="0 0 -.01"/></body>'
+    made = with_pads(body + BALL, {"p": {"body": "b", "preset": preset}}, touch_function="normal")
+    spacing, taxels = made.skin.pads[0].spacing, made.skin.surface_positions
+    rim = taxels[taxels[:, 0].argmax()]
+    x = rim[0] + np.arange(-2.0, 0.5, 0.01) * spacing
+    places = np.stack([x, np.full(len(x), rim[1] + 0.13 * spacing), np.full(len(x), 0.0098)], axis=1)
+    assert largest_change(made, places) < 0.021
+
+
+@pytest.mark.parametrize("shape", ["sphere", "cylinder"])
+def test_ball_rolls_continuously_over_the_rims_of_curved_pads(shape):
+    radius, geom = {
+        "sphere": (0.02, 'type="sphere" size=".02"'),
+        "cylinder": (0.015, 'type="cylinder" size=".015 .03" euler="90 0 0"'),
+    }[shape]
+    body = f'<body name="b"><geom {geom} pos="0 0 {-radius}"/></body>'
+    pad = {"body": "b", "spacing": 0.004, "region": {"normal": [0, 0, 1], "within": 50.0}}
+    made = with_pads(body + BALL, {"p": pad}, touch_function="normal")
+    angle = np.arange(0.0, 1.0, 0.00004 / radius)  # steps of a hundredth of the spacing
+    far = radius + 0.0099
+    places = np.stack(
+        [far * np.sin(angle), np.full(len(angle), 0.0006), far * np.cos(angle) - radius], axis=1
+    )
+    assert largest_change(made, places) < 0.021

@@ -10,8 +10,8 @@ import yaml
 from mcap.reader import make_reader
 
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.sources import of_definition
+from tactile_sim.ros.cdr import encode_struct
+from tactile_sim.wire import of_definition
 
 SEPARATOR = "\n" + "=" * 80 + "\n"
 HEADER = (
@@ -62,7 +62,7 @@ class Writing:
                 type_name,
             )
         self.bag.write(
-            self.ids[topic][0], time, encoder(of_definition(type_name, TYPES[type_name])).encode(value)
+            self.ids[topic][0], time, encode_struct(of_definition(type_name, TYPES[type_name]), value)
         )
 
 

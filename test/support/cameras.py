@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tactile_sim.cameras.renderer import Renderer, RenderingError, View
+from tactile_sim.scenes.renderer import Renderer, RenderingError, View
 
 RADIUS = 0.05
 SCENE = f"""

@@ -129,6 +129,11 @@ def enter(page, label, text):
     page.keyboard.press("Enter")
 
 
+def unfold(page, title, exact=False):
+    """Open a folder of the panel. A click with the mouse would wait for several drawn frames."""
+    page.get_by_text(title, exact=exact).first.dispatch_event("click")
+
+
 def press(page, name):
     page.get_by_role("button", name=name, exact=True).click()
 

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-WITHOUT_ROS = "import sys; sys.modules['rclpy'] = None; from tactile_sim.cli import main; sys.exit(main())"
+WITHOUT_ROS = (
+    "import sys; sys.modules['rclpy'] = None; from tactile_sim.commands import main; sys.exit(main())"
+)
 SEVERAL = """
 import contextlib, io, json, sys
 sys.modules["rclpy"] = None
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 results = []
 for arguments in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.control.command_checks import JointCommand
+from tactile_sim.control.commander import JointCommand
 from tactile_sim.simulation import Simulation
 
 ARM = """<robot name="arm"><link name="base"/>

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.sources import of_definition
+from tactile_sim.ros.cdr import encode_struct
+from tactile_sim.wire import of_definition
 
 MESSAGES = Path(__file__).resolve().parents[2] / "msg"
 TYPES = {
@@ -84,9 +84,9 @@ class Making:
         if topic not in self._ids:
             text, full = definition(type_name), f"{package}/msg/{name}"
             number = self.bag.add_topic(topic, full, text, [])
-            self._ids[topic] = number, encoder(of_definition(full, text))
-        number, encode = self._ids[topic]
-        self.bag.write(number, time, encode.encode(value))
+            self._ids[topic] = number, of_definition(full, text)
+        number, kind = self._ids[topic]
+        self.bag.write(number, time, encode_struct(kind, value))
 
 
 @dataclass
@@ -128,7 +128,7 @@ class Cube:
 
     @staticmethod
     def height(index: int) -> float:
-        """Return the height of the cube's centre [m]."""
+        """Return the height of the cube's center [m]."""
         return HALF + 0.5 * 9.81 * max(0.0, (LANDING * STEP / 1e9) ** 2 - (index * STEP / 1e9) ** 2)
 
     @staticmethod

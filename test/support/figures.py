@@ -1,11 +1,10 @@
 """Figures of bags, as ``tactile_sim plot`` draws them."""
 
-from tactile_sim.analysis import style
-from tactile_sim.analysis.figures import FIGURES
-from tactile_sim.analysis.recording import Recording
-from tactile_sim.analysis.robots import choose
-from tactile_sim.analysis.span import Span
-from tactile_sim.bag.contents import contents
+from tactile_sim.bag.reader import contents
+from tactile_sim.figures import style
+from tactile_sim.figures.messages import Span, choose
+from tactile_sim.figures.plots import FIGURES
+from tactile_sim.figures.recording import Recording
 
 
 def recorded(bag, span=None, namespace=None) -> Recording:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 
 from support.waiting import PATIENCE, wait_until
-from tactile_sim.loop.output import Terminal
-from tactile_sim.view.process.frame_builder import FrameBuilder
-from tactile_sim.view.process.replica import Replica
-from tactile_sim.view.process.shared_frame import SharedFrame
-from tactile_sim.view.scene.from_model import scene_of_simulation
+from tactile_sim.simulation.runner import Output
+from tactile_sim.view.model_scene import scene_of_simulation
+from tactile_sim.view.process import FrameBuilder, Replica
+from tactile_sim.view.shared_frame import SharedFrame
 
 SCENE = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
@@ -65,7 +64,7 @@ class FrameReader:
         return self._builder.build(records[0])
 
 
-class Output(Terminal):
+class Output(Output):
     """An output of the loop that records warnings and errors."""
 
     def __init__(self):

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import mujoco
 
-from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import UrdfOptions
+from tactile_sim.scenes.urdf import UrdfOptions, read_robot
 
 INERTIA = '<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
 INERTIAL = f'<inertial><mass value="{{mass}}"/>{INERTIA}</inertial>'

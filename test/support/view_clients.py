@@ -13,9 +13,8 @@ import zstandard
 from websockets.sync.client import connect
 
 from support.waiting import PATIENCE
-from tactile_sim.view.content import Shape, ViewFrame, ViewScene
-from tactile_sim.view.scene.primitives import box
-from tactile_sim.view.web.page import PROTOCOL
+from tactile_sim.view.content import Shape, ViewFrame, ViewScene, box
+from tactile_sim.view.server import PROTOCOL
 
 CAMERA = {
     "type": "ViewerCameraMessage",
@@ -83,7 +82,7 @@ class Browser:
         url = viewer.url.replace("http", "ws")
         self.socket = connect(url, subprotocols=[PROTOCOL], max_size=None, compression=None, **options)
         self.labels: dict[str, str] = {}
-        """uuid of each labelled input."""
+        """uuid of each labeled input."""
         self.contents: list[str] = []
         self.values: dict[str, list] = {}
         """Values that the view set, in their order, keyed by the uuid of the input."""

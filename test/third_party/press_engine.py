@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tactile_sim.config.keys import key
+from tactile_sim.common.schema import Number, parameter
 from tactile_sim.control.commander import Commander
 from tactile_sim.engines import EnginePlugin, EngineTopic, MujocoEngine
-from tactile_sim.schema import Number
 
 SCENE = """
 <mujoco>
@@ -25,7 +24,7 @@ SCENE = """
 class Settings:
     """``press.*``: mass of the ball."""
 
-    mass: float = key(1.0, Number(above=0, unit="kg"), "mass of the ball [kg]")
+    mass: float = parameter(Number(above=0, unit="kg"), "mass of the ball [kg]", 1.0)
 
 
 class PressEngine(MujocoEngine):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.errors import raises
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.trifinger import SimFinger, sample
 from tactile_sim.trifinger.camera import CalibratedCamera, Camera
 from tactile_sim.trifinger.collision_objects import Cube, Cuboid, import_mesh

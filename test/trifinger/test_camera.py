@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from support.errors import raises
 
 from tactile_sim import TactileSimError
-from tactile_sim.cameras import renderer
+from tactile_sim.scenes import renderer
 from tactile_sim.trifinger import camera, visual_objects
 from tactile_sim.trifinger.sim_finger import SimFinger
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform

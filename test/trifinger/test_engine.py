@@ -7,8 +7,8 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import config, engines
-from tactile_sim.control.command_checks import JointCommand
-from tactile_sim.errors import CommandError, ConfigError, EngineError, PhysicsError
+from tactile_sim.common.errors import CommandError, ConfigError, EngineError, PhysicsError
+from tactile_sim.control.commander import JointCommand
 from tactile_sim.simulation import Simulation
 from tactile_sim.trifinger import Action, SimFinger
 from tactile_sim.trifinger.collision_objects import CUBE_MASS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.errors import raises
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.trifinger import pinocchio_utils
 from tactile_sim.trifinger.finger_types_data import (
     get_initial_joint_positions,

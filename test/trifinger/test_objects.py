@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.errors import raises
 
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import SceneError
 from tactile_sim.trifinger import collision_objects, sim_finger, trifinger_platform, visual_objects
 from tactile_sim.trifinger.sim_finger import SimFinger
 

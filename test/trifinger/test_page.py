@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "trifinger.md"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.errors import raises
 
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import SceneError
 from tactile_sim.trifinger import collision_objects, finger_types_data
 from tactile_sim.trifinger.finger_types_data import joint_names, link_names, tip_link_names
 from tactile_sim.trifinger.scene import load_spec

@@ -9,7 +9,7 @@ import pytest
 from support.errors import raises
 
 import tactile_sim.trifinger as trifinger_simulation
-from tactile_sim.errors import EngineError
+from tactile_sim.common.errors import EngineError
 from tactile_sim.trifinger import SimFinger, finger_types_data
 
 TYPES = tuple(finger_types_data.get_valid_finger_types())

@@ -2,46 +2,94 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 from support.chromium import CHROMIUM, HEIGHT, LIGHT, SOFTWARE, WIDTH
 from support.chromium import PATIENCE as PAGE_PATIENCE
+from support.domain import own_domain
 from support.published_view import SCENE, FakeProcess, Output
 from support.view_clients import FRAME, Recorder
 from support.view_clients import SCENE as BOX
 from support.waiting import PATIENCE
 
 from tactile_sim import config
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
-from tactile_sim.view.process.publisher import ViewPublisher
+from tactile_sim.simulation.runner import Runner
+from tactile_sim.view.address import Endpoint
+from tactile_sim.view.publisher import ViewPublisher
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.web.address import Endpoint
+
+
+@pytest.fixture(scope="session")
+def viewers():
+    """Return a function that returns a context within which all opened views are closed at the end."""
+
+    @contextmanager
+    def viewers():
+        opened = []
+
+        def open_view(scene=BOX, controls=None, host="127.0.0.1", port=0, token="", **others):
+            opened.append(Viewer(scene, Endpoint(host, port, token, **others), controls))
+            return opened[-1]
+
+        yield open_view
+        for viewer in opened:
+            viewer.close()
+
+    return viewers
 
 
 @pytest.fixture
-def serve():
-    """Return a function that opens a view of a box."""
-    opened = []
+def open_view(viewers):
+    """Return a function that opens a view of a scene, by default of a box, at any free port."""
+    with viewers() as open_view:
+        yield open_view
+
+
+@pytest.fixture
+def serve(open_view):
+    """Return a function that opens a view of a box and shows a frame."""
 
     def serve(host="127.0.0.1", token="", recorder=None):
-        opened.append(Viewer(BOX, Endpoint(host, 0, token), recorder or Recorder()))
-        opened[-1].show(FRAME)
-        return opened[-1]
+        viewer = open_view(controls=recorder or Recorder(), host=host, token=token)
+        viewer.show(FRAME)
+        return viewer
 
-    yield serve
-    for viewer in opened:
-        viewer.close()
+    return serve
 
 
 @pytest.fixture
-def box_view():
-    """Yield a view of a box and the list of recorded requests."""
+def box_view(open_view):
+    """Return a view of a box and the list of recorded requests."""
     recorder = Recorder()
-    viewer = Viewer(BOX, Endpoint(port=0, token="secret"), recorder)
-    yield viewer, recorder.requests
-    viewer.close()
+    return open_view(controls=recorder, token="secret"), recorder.requests
+
+
+@pytest.fixture
+def start():
+    """Return a function that runs a command with a view and returns the process and its URL."""
+    started = []
+
+    def start(*arguments):
+        command = [sys.executable, "-m", "tactile_sim", *map(str, arguments)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        environment = os.environ | {"ROS_DOMAIN_ID": str(own_domain())}
+        started.append(subprocess.Popen(command, **pipes, text=True, env=environment))
+        for line in started[-1].stdout:
+            if found := re.search(r"web view: (http://\S+)", line):
+                return started[-1], found[1]
+        raise AssertionError(f"exit code {started[-1].wait()}")
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture
@@ -70,40 +118,57 @@ def running(tmp_path):
         assert not thread.is_alive()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def playwright():
     """Yield Playwright, which starts and operates browsers."""
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         yield playwright
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(playwright):
-    """Yield a Chromium that is started once for all tests in a file."""
+    """Yield a Chromium that is started once for all tests."""
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE, timeout=PAGE_PATIENCE)
     yield browser
     browser.close()
 
 
+@pytest.fixture(scope="session")
+def visits(browser):
+    """Return a function that returns a context within which all opened pages are closed at the end."""
+
+    @contextmanager
+    def visits():
+        pages = []
+
+        def visit(address, size=(WIDTH, HEIGHT), scale=1.0):
+            viewport = {"width": size[0], "height": size[1]}
+            page = browser.new_page(viewport=viewport, device_scale_factor=scale)
+            pages.append(page)
+            if address.startswith("http"):  # replays take more processor time with it
+                page.add_init_script(LIGHT)
+            page.set_default_timeout(PAGE_PATIENCE)
+            page.goto(address)
+            # hides the notification about software rendering
+            page.add_style_tag(content=".mantine-Notifications-root { display: none }")
+            return page
+
+        yield visit
+        for page in pages:
+            page.close()
+
+    return visits
+
+
 @pytest.fixture
-def visit(browser):
-    """Return a function that opens a page in Chromium."""
-    pages = []
+def visit(visits):
+    """Return a function that opens a page in Chromium.
 
-    def visit(address, size=(WIDTH, HEIGHT)):
-        page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-        if address.startswith("http"):  # replays take more processor time with it
-            page.add_init_script(LIGHT)
-        page.set_default_timeout(PAGE_PATIENCE)
-        page.goto(address)
-        pages.append(page)
-        page.add_style_tag(
-            content=".mantine-Notifications-root { display: none }"
-        )  # hides the notification about software rendering
-        return page
-
-    yield visit
-    for page in pages:
-        page.close()
+    A page with a small scale costs less processor time; its screenshots are small, too.
+    """
+    with visits() as visit:
+        yield visit

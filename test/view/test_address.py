@@ -7,50 +7,33 @@ import socket
 import pytest
 
 from tactile_sim import CommandError
-from tactile_sim.view.content import ViewScene
-from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.web.address import Endpoint, announcement
+from tactile_sim.view.address import Endpoint, announcement
 
 
-@pytest.fixture
-def view():
-    """Return a function that opens a view of an empty scene."""
-    opened = []
-
-    def open_one(port=0, allow_other_port=False):
-        endpoint = Endpoint(port=port, allow_other_port=allow_other_port)
-        opened.append(Viewer(ViewScene("", ("world",)), endpoint, None))
-        return opened[-1]
-
-    yield open_one
-    for viewer in opened:
-        viewer.close()
-
-
-def test_busy_port_is_an_error_that_names_it_and_the_option(view):
-    first = view()
+def test_busy_port_is_an_error_that_names_it_and_the_option(open_view):
+    first = open_view()
     port = int(first.url.rpartition(":")[2])
     with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1 .*--port"):
-        view(port=port)
-    assert view().url != first.url
+        open_view(port=port)
+    assert open_view().url != first.url
 
 
-def test_next_free_port_is_used_if_allowed(view):
-    first = view()
+def test_next_free_port_is_used_if_allowed(open_view):
+    first = open_view()
     port = int(first.url.rpartition(":")[2])
-    second = view(port=port, allow_other_port=True)
+    second = open_view(port=port, allow_other_port=True)
     assert int(second.url.rpartition(":")[2]) > port
 
 
-def test_close_frees_the_port(view):
-    first = view()
+def test_close_frees_the_port(open_view):
+    first = open_view()
     port = int(first.url.rpartition(":")[2])
     first.close()
-    assert view(port=port).url == first.url
+    assert open_view(port=port).url == first.url
 
 
-def test_view_listens_only_at_its_host(view):
-    port = int(view().url.rpartition(":")[2])
+def test_view_listens_only_at_its_host(open_view):
+    port = int(open_view().url.rpartition(":")[2])
     with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), timeout=5):
         pass
 

@@ -7,11 +7,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.falling_bag import STEP, Cube, Making
 
-from tactile_sim.view.bag.frames import BagFrames
-from tactile_sim.view.bag.index import BagIndex
-from tactile_sim.view.bag.points import PointBodies
-from tactile_sim.view.bag.scene import read_scene
-from tactile_sim.view.replay.bag_replay import write_bag_replay
+from tactile_sim.view.bag_frames import BagFrames
+from tactile_sim.view.bag_index import BagIndex
+from tactile_sim.view.bag_scene import PointBodies, read_scene
+from tactile_sim.view.replay import write_bag_replay
 
 CORNERS = np.stack(np.meshgrid(*[np.linspace(-0.1, 0.1, 3)] * 3), -1).reshape(-1, 3)
 KIND = np.dtype([(name, "<f4") for name in ("x", "y", "z", "intensity")] + [("body", "<u2")])

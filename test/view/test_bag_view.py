@@ -9,15 +9,13 @@ import pytest
 from support.falling_bag import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES, WEIGHT, Cube, Making
 
 from tactile_sim import BagError, bag
-from tactile_sim.drawing.arrows import NET, NORMAL
-from tactile_sim.signals import StopRequest
-from tactile_sim.view.bag.force_bar import force_series
-from tactile_sim.view.bag.frames import BagFrames
-from tactile_sim.view.bag.index import BagIndex
-from tactile_sim.view.bag.player import Player
-from tactile_sim.view.bag.samples import LIMIT
-from tactile_sim.view.bag.scene import read_scene
-from tactile_sim.view.web.address import Endpoint
+from tactile_sim.common.signals import StopRequest
+from tactile_sim.figures.arrows import NET, NORMAL
+from tactile_sim.view.address import Endpoint
+from tactile_sim.view.bag_frames import BagFrames
+from tactile_sim.view.bag_index import LIMIT, BagIndex
+from tactile_sim.view.bag_scene import read_scene
+from tactile_sim.view.player import Player, force_series
 
 
 @pytest.fixture

@@ -1,18 +1,19 @@
-"""The view in headless Chromium with software rendering."""
+"""The page of a view and its connection in headless Chromium with software rendering."""
 
 from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, replace
 
+import av
 import numpy as np
 import pytest
+from mcap.reader import make_reader
+from PIL import Image
+from rosbags.highlevel import AnyReader
 from support.chromium import (
-    CHROMIUM,
     LIGHT,
     PATIENCE,
     active_pixels,
@@ -26,28 +27,37 @@ from support.chromium import (
     press,
     screenshot,
     seconds,
+    unfold,
     until,
     wait_for_text,
 )
 from support.falling_bag import WEIGHT, Cube, Making
 
-from tactile_sim import config, share
+from tactile_sim import config
+from tactile_sim.common.files import shipped_names
 from tactile_sim.simulation import Simulation
-from tactile_sim.view.content import Shape, ViewFrame, ViewScene
-from tactile_sim.view.scene.from_model import scene_of_simulation
-from tactile_sim.view.scene.primitives import box
+from tactile_sim.view.address import Endpoint
+from tactile_sim.view.content import Shape, ViewFrame, ViewScene, box
+from tactile_sim.view.model_scene import scene_of_simulation
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.web.address import Endpoint
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
-)
 OUTAGE = 60.0
 """Duration of the outage [s].
 
 Chromium delays websockets after about 16 failures, and viser's page causes one per second.
 """
 BOX = ViewScene("a box", ("world", "box"), (Shape("box", 1, *box([0.2] * 3), np.ones(4)),))
+BUSY = """() => new Promise((resolve) => {
+  const { fetch } = window;
+  window.fetch = (...request) => {
+    window.fetch = fetch;
+    const answer = fetch(...request);
+    for (const end = Date.now() + 12000; Date.now() < end;);
+    setTimeout(resolve, 1000);
+    return answer;
+  };
+})"""
+"""Script that makes the page busy after its next request, for longer than it waits for answers (10 s)."""
 MIN_CONTRAST = 3.5
 """Minimum contrast ratio between pixels with and without contact.
 
@@ -56,32 +66,12 @@ Without the glow, taxels would be darker with contact, with a ratio of 0.3.
 MIN_LUMINANCE = 0.05
 """Minimum mean relative luminance of the first screen of a TriFinger, on which shapes cover everything.
 
-A grey of 63 of 255 has this luminance.
+A gray of 63 of 255 has this luminance.
 """
 FIRST_SCREEN = 3.0
 """Simulation time by which the view is open in the browser [s]."""
 FALL = 500
 """Number of steps of 2 ms after which the cube of touch_cube rests on the table."""
-
-
-@pytest.fixture
-def serve():
-    """Return a function that starts ``tactile_sim view SOURCE`` and returns its URL."""
-    started = []
-
-    def serve(source):
-        command = [sys.executable, "-m", "tactile_sim", "view", str(source), "--port", "0"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        started.append(process)
-        for line in process.stdout:
-            if line.startswith("web view: "):
-                return line.split()[-1]
-        raise AssertionError(f"exit code {process.wait()}")
-
-    yield serve
-    for process in started:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE / 1000) == 0
 
 
 @dataclass(frozen=True)
@@ -126,7 +116,7 @@ def test_tabs_report_an_outage(outage):
 def only_taxels(page):
     """Make the bodies transparent, so that only the taxels are visible."""
     page.get_by_label("transparent").check()
-    page.get_by_text("Layers").click()
+    unfold(page, "Layers")
     for layer in ("force arrows", "contact points"):
         page.get_by_label(layer).uncheck()
     if page.get_by_label("feelers").is_visible():
@@ -134,27 +124,27 @@ def only_taxels(page):
         page.get_by_role("option", name="none").click()
 
 
-def test_cube_is_active_after_landing_and_buttons_work(serve, visit):
-    page = visit(serve("touch_cube"))
+def test_cube_is_active_after_landing_and_buttons_work(start, visit):
+    page = visit(start("view", "touch_cube", "--port", 0)[1])
     press(page, "Pause")
     wait_for_text(page, "paused")
     only_taxels(page)
     press(page, "Reset")
     wait_for_text(page, re.compile("reset.*paused"))
     until(lambda: active_pixels(screenshot(page, "touch_cube_falls")) < 10)
-    start = seconds(page)
+    began = seconds(page)
     enter(page, "steps per click", str(FALL))
     press(page, "Step")
-    until(lambda: seconds(page) == pytest.approx(start + FALL * 0.002))
+    until(lambda: seconds(page) == pytest.approx(began + FALL * 0.002))
     until(lambda: active_pixels(screenshot(page, "touch_cube_rests")) > 200)
     press(page, "Run")
-    until(lambda: seconds(page) > start + FALL * 0.002 + 0.1)
+    until(lambda: seconds(page) > began + FALL * 0.002 + 0.1)
     press(page, "Throw a ball")
     wait_for_text(page, re.compile("'ball_1'"))
 
 
-def test_paused_scene_says_what_it_waits_for_until_it_runs(serve, visit):
-    page = visit(serve("balance"))
+def test_paused_scene_says_what_it_waits_for_until_it_runs(start, visit):
+    page = visit(start("view", "balance", "--port", 0)[1])
     wait_for_text(page, "paused")
     text = page.get_by_role("note").inner_text()
     assert "Run" in text and config.load("balance").web.note in text
@@ -163,8 +153,8 @@ def test_paused_scene_says_what_it_waits_for_until_it_runs(serve, visit):
     page.get_by_role("note").wait_for(state="hidden")
 
 
-@pytest.mark.parametrize("name", share.names("config"))
-def test_first_screen_shows_touch(visit, name):
+@pytest.mark.parametrize("name", shipped_names("config"))
+def test_first_screen_shows_touch(open_view, visit, name):
     simulation = Simulation(config.load(name))
     if not simulation.settings.start_paused:
         simulation.step(round(FIRST_SCREEN / simulation.engine.timestep))
@@ -177,23 +167,20 @@ def test_first_screen_shows_touch(visit, name):
         readings=np.linalg.norm(snapshot.readings, axis=1),
         paused=True,
     )
-    viewer = Viewer(scene, Endpoint(port=0), None)
-    try:
-        viewer.show(replace(frame, readings=np.zeros_like(frame.readings)))
-        page = visit(viewer.url)
-        until(lambda: viewer.clients == 1)
-        unlit = drawn(page, f"{name}_without_touch")
-        if name.startswith("trifinger"):
-            assert luminance(unlit).mean() > MIN_LUMINANCE
-        viewer.show(frame)
+    viewer = open_view(scene)
+    viewer.show(replace(frame, readings=np.zeros_like(frame.readings)))
+    page = visit(viewer.url)
+    until(lambda: viewer.clients == 1)
+    unlit = drawn(page, f"{name}_without_touch")
+    if name.startswith("trifinger"):
+        assert luminance(unlit).mean() > MIN_LUMINANCE
+    viewer.show(frame)
 
-        def visible():
-            pixels, ratio = contrast(screenshot(page, f"{name}_touch"), unlit)
-            return pixels > 200 and ratio > MIN_CONTRAST
+    def visible():
+        pixels, ratio = contrast(screenshot(page, f"{name}_touch"), unlit)
+        return pixels > 200 and ratio > MIN_CONTRAST
 
-        until(visible, 20.0)
-    finally:
-        viewer.close()
+    until(visible, 20.0)
 
 
 def test_tabs_reconnect_after_an_outage_of_60_s(outage):
@@ -216,11 +203,22 @@ def test_tabs_reconnect_after_an_outage_of_60_s(outage):
         tab.close()  # the visible one takes most of a core
 
 
-def test_bag_plays_and_seeks(serve, visit, tmp_path):
+def test_busy_page_keeps_its_connection(open_view, visit):
+    viewer = open_view(BOX)
+    viewer.show(paused_frame(1.0))
+    page = visit(viewer.url)
+    until(lambda: viewer.clients == 1)
+    clients = list(viewer.server.get_clients())
+    page.evaluate(BUSY)
+    page.wait_for_timeout(2000)
+    assert list(viewer.server.get_clients()) == clients
+
+
+def test_bag_plays_and_seeks(start, visit, tmp_path):
     making = Making(tmp_path / "fall")
     Cube().write(making)
     making.bag.close()
-    page = visit(serve(making.bag.folder))
+    page = visit(start("view", making.bag.folder, "--port", 0)[1])
     until(lambda: seconds(page) == 1.0)  # it plays to its end without input
     only_taxels(page)
     until(lambda: active_pixels(screenshot(page, "bag_rests")) > 1000)
@@ -276,3 +274,107 @@ def test_two_browsers_show_the_same_and_one_may_disconnect(box_view, visit):
     wait_for_text(second, "stopped")
     viewer.notify("done")
     wait_for_text(second, "done")
+
+
+def test_page_is_loading_until_the_first_frame(box_view, visit):
+    viewer, _ = box_view
+    page = visit(viewer.url)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    word = page.get_by_text("loading", exact=True)
+    word.wait_for()
+    page.get_by_text("waiting for data").wait_for()  # the panel is there, but no frame
+    assert word.is_visible()
+    viewer.show(paused_frame(0.0))
+    word.wait_for(state="detached")
+    other = visit(viewer.url)
+    other.get_by_text("0.000 s").wait_for()
+    other.get_by_text("loading", exact=True).wait_for(state="detached")
+    assert errors == []
+
+
+CONFIG = """
+/**:
+  ros__parameters:
+    scene: touch_cube.xml
+    start_paused: true
+    skin: {scales: {cube: 0.02}}
+"""
+FPS = 30
+"""Default frame rate of films [Hz]."""
+STEPS, DURATION = 150, 0.3
+"""Number of recorded steps of 2 ms, and their total duration [s]. The cube rests on the table."""
+LEGEND = 90
+"""Height of the part of an image that contains the legend [px]."""
+
+
+def download(page, button):
+    with page.expect_download() as started:
+        press(page, button)
+    return started.value
+
+
+def test_recording_becomes_bag_film_and_replay(start, visit, browser, tmp_path):
+    folder, cube = tmp_path / "out", tmp_path / "cube.yaml"
+    cube.write_text(CONFIG)
+    process, url = start("view", cube, "--port", 0, "--out", folder)
+    page = visit(url)
+    unfold(page, "Record and save")
+    assert page.get_by_role("button", name="Film (MP4)").is_disabled()
+    page.get_by_label("reset to").click()
+    page.get_by_role("option", name="rest").click()
+    press(page, "Reset")
+    wait_for_text(page, re.compile("reset.*paused"))
+    press(page, "Record")
+    wait_for_text(page, re.compile("recording .* MB"))
+    began = seconds(page)
+    enter(page, "steps per click", str(STEPS))
+    press(page, "Step")
+    until(lambda: seconds(page) == pytest.approx(began + DURATION))
+    press(page, "Stop recording")
+    wait_for_text(page, re.compile("recorded .* MB: "))
+    until(lambda: active_pixels(screenshot(page, "recorded")[LEGEND:]) > 200)
+
+    saved = tmp_path / "image.png"
+    download(page, "Image (PNG)").save_as(saved)
+    canvas = page.evaluate("(({ width, height }) => [width, height])(window.__viserMutable.canvas)")
+    image = Image.open(saved).convert("RGB")
+    assert list(image.size) == canvas and active_pixels(np.asarray(image)[LEGEND:]) > 200
+
+    [bag] = folder.iterdir()
+    with AnyReader([bag]) as reader:
+        topics = {connection.topic for connection in reader.connections}
+        duration = (reader.end_time - reader.start_time) / 1e9
+        frames = [
+            reader.deserialize(data, connection.msgtype).data
+            for connection, _, data in reader.messages()
+            if connection.topic == "/tactile/frame"
+        ]
+    assert {"/clock", "/tf", "/scene_markers", "/tactile/cube/layout"} <= topics
+    assert duration == pytest.approx(DURATION, abs=0.01)
+    assert len(frames) == pytest.approx(100 * DURATION, abs=3) and np.abs(frames).max() > 0.05
+
+    film = download(page, "Film (MP4)")
+    assert film.suggested_filename == f"{bag.name}.mp4"
+    with av.open(film.path()) as container:
+        count = sum(1 for _ in container.decode(video=0))
+    assert count == pytest.approx(FPS * DURATION, abs=1)
+
+    replay = download(page, "Replay (HTML)")
+    assert sorted(file.name for file in folder.iterdir()) == [bag.name, f"{bag.name}.html", f"{bag.name}.mp4"]
+    replay.save_as(tmp_path / "replay.html")
+    offline = browser.new_context(offline=True).new_page()
+    offline.set_default_timeout(PATIENCE)
+    offline.goto((tmp_path / "replay.html").as_uri())
+    offline.locator("#force-strip .plot").wait_for()
+    offline.context.close()
+
+    press(page, "Run")
+    press(page, "Record")  # this file is completed by Ctrl-C
+    wait_for_text(page, re.compile(r"recording (0\.[1-9]|[1-9]).* s, "))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE / 1000) == 0
+    [second] = {path for path in folder.iterdir() if path.is_dir()} - {bag}
+    with open(next(second.glob("*.mcap")), "rb") as file:
+        summary = make_reader(file).get_summary()
+    assert summary.statistics.message_count > 0  # only a complete file has a summary

@@ -1,32 +1,25 @@
-"""Bags carry the camera and the colour scale of a live view, and the view of a bag opens with them."""
+"""Bags carry the camera and the color scale of a live view, and the view of a bag opens with them."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from support.chromium import CHROMIUM, PATIENCE, enter, field, paused_frame, press, until, wait_for_text
-from support.domain import own_domain
+from support.chromium import PATIENCE, enter, field, paused_frame, press, unfold, until, wait_for_text
 from support.falling_bag import Cube, Making
 
 from tactile_sim import bag
-from tactile_sim.bag.live_view import LiveView
-from tactile_sim.cli import main
-from tactile_sim.view.bag.index import BagIndex
-from tactile_sim.view.bag.player import Player
-from tactile_sim.view.bag.scene import read_scene
-from tactile_sim.view.web.address import Endpoint
+from tactile_sim.bag.messages import LiveView
+from tactile_sim.commands import main
+from tactile_sim.view.address import Endpoint
+from tactile_sim.view.bag_index import BagIndex
+from tactile_sim.view.bag_scene import read_scene
+from tactile_sim.view.player import Player
 
-needs_chromium = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
-)
 CONFIG = """
 /**:
   ros__parameters:
@@ -44,32 +37,6 @@ CAMERA = """() => {
 
 
 @pytest.fixture
-def serve(tmp_path):
-    """Return a function that runs a command with a view and returns the process and its URL."""
-    started = []
-    environment = os.environ | {"ROS_DOMAIN_ID": str(own_domain())}
-
-    def serve(*arguments):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tactile_sim", *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-        )
-        started.append(process)
-        for line in process.stdout:
-            if found := re.search(r"web view: (http://\S+)", line):
-                return process, found[1]
-        raise AssertionError(f"exit code {process.wait()}")
-
-    yield serve
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-@pytest.fixture
 def cube(tmp_path):
     path = tmp_path / "cube.yaml"
     path.write_text(CONFIG)
@@ -84,7 +51,7 @@ def move(page, name):
     """Move the camera with a button."""
     before = settled(page)
     if not page.get_by_role("button", name=name, exact=True).is_visible():
-        page.get_by_text("Camera", exact=True).click()
+        unfold(page, "Camera", exact=True)
     press(page, name)
     until(lambda: not np.allclose(camera(page), before, atol=1e-3))
     return settled(page)
@@ -108,19 +75,18 @@ def views(path):
     return [LiveView.parse(text) for text in bag.read(path)["web_view"].data]
 
 
-@needs_chromium
-def test_view_of_a_recording_opens_like_the_live_view(serve, visit, cube, tmp_path):
-    process, url = serve("view", cube, "--port", "0", "--out", tmp_path / "out")
+def test_view_of_a_recording_opens_like_the_live_view(start, visit, cube, tmp_path):
+    process, url = start("view", cube, "--port", "0", "--out", tmp_path / "out")
     page = visit(url)
     wait_for_text(page, "paused")
     moved = move(page, "side")
-    page.get_by_text("Colour scale").click()
+    unfold(page, "Color scale")
     enter(page, "end of scale", "2.5")
     page.get_by_label("logarithmic").uncheck()
-    page.get_by_text("Record and save").click()
+    unfold(page, "Record and save")
     press(page, "Record")
     wait_for_text(page, re.compile("recording .* MB"))
-    page.get_by_text("Layers").click()
+    unfold(page, "Layers")
     page.get_by_label("taxels as dots").check()  # also changes during the recording
     page.wait_for_timeout(1500)
     enter(page, "steps per click", "50")
@@ -134,20 +100,19 @@ def test_view_of_a_recording_opens_like_the_live_view(serve, visit, cube, tmp_pa
     assert (first.scale_end, first.logarithmic, first.dots, last.dots) == (2.5, False, False, True)
     assert np.degrees(last.field_of_view) == pytest.approx(moved[-1])
 
-    shown = visit(serve("view", folder, "--port", "0")[1])
+    shown = visit(start("view", folder, "--port", "0")[1])
     until(lambda: len(camera(shown)) and np.allclose(camera(shown), moved, atol=1e-3))
-    shown.get_by_text("Colour scale").click()
+    unfold(shown, "Color scale")
     assert float(field(shown, "end of scale").input_value()) == 2.5
     assert not shown.get_by_label("logarithmic").is_checked()
-    shown.get_by_text("Layers").click()
+    unfold(shown, "Layers")
     assert shown.get_by_label("taxels as dots").is_checked()
 
 
-@needs_chromium
-def test_bag_of_a_node_carries_the_view(serve, visit, cube, tmp_path):
+def test_bag_of_a_node_carries_the_view(start, visit, cube, tmp_path):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
     folder = tmp_path / "touch"
-    process, url = serve("run", cube, "--web", "--record", folder)
+    process, url = start("run", cube, "--web", "--record", folder)
     page = visit(url)
     wait_for_text(page, "paused")
     move(page, "top")
@@ -161,7 +126,6 @@ def test_bag_of_a_node_carries_the_view(serve, visit, cube, tmp_path):
     assert sight / np.linalg.norm(sight) == pytest.approx([0.0, 0.0, -1.0], abs=0.01)
 
 
-@needs_chromium
 def test_last_browser_that_moved_its_camera_determines_the_view(box_view, visit):
     viewer, _ = box_view
     viewer.show(paused_frame(0.0))
@@ -262,7 +226,6 @@ def test_invalid_views_in_bags_are_ignored(viewed, changes, capsys):
     assert ["web_view" in note for note in content.notes] == [True]
 
 
-@needs_chromium
 @pytest.mark.parametrize("size", [(560, 420), (420, 640)])
 def test_replay_opens_with_the_camera_and_the_scale_of_the_view(viewed, visit, tmp_path, size):
     assert main(["plot", str(viewed(VIEW.text)), "--html", str(tmp_path / "cube.html")]) == 0

@@ -11,18 +11,16 @@ from io import BytesIO
 import numpy as np
 import pytest
 from PIL import Image
-from support.chromium import CHROMIUM, PATIENCE, until
+from support.chromium import PATIENCE, until
 from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
 from support.view_clients import FRAME, SCENE, Recorder
 
-from tactile_sim.cli import main
-from tactile_sim.view.replay.recorder import ReplayRecorder
-from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.web.address import Endpoint
+from tactile_sim.commands import main
+from tactile_sim.view.replay import ReplayRecorder
 
 WIDTH, HEIGHT = 560, 420
 LEGEND = 260
-"""Width of the part of the window that contains the colour scale [px]."""
+"""Width of the part of the window that contains the color scale [px]."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +37,6 @@ def write(bag, out, *options):
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE / 1000)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install chromium")
 def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
     page_file = tmp_path / "fall.html"
     written = write(fall, page_file, "--fps", "25")
@@ -82,22 +79,16 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
     page.context.close()
 
 
-def test_strip_shows_the_largest_reading_of_all_pads_of_a_body():
+def test_strip_shows_the_largest_reading_of_all_pads_of_a_body(open_view):
     ends = np.array([[0.0, 0.0, -0.1], [0.0, 0.0, 0.1]])
     scene = dataclasses.replace(
         SCENE, skin_bodies=np.array([1, 1]), pads=("low", "high"), taxel_counts=np.array([1, 1]),
         taxel_positions=ends, taxel_normals=10 * ends, taxel_spacings=np.full(2, 0.1),
     )  # fmt: skip
-    viewer = Viewer(scene, Endpoint(port=0), Recorder())
-    try:
-        recorder = ReplayRecorder(viewer)
-        for time in (0.0, 0.5):
-            recorder.add(
-                dataclasses.replace(FRAME, time=time, taxel_scale=1.0, readings=np.array([0.0, 0.5]))
-            )
-        assert re.search("</i>box <output>", recorder.page())
-    finally:
-        viewer.close()
+    recorder = ReplayRecorder(open_view(scene, Recorder()))
+    for time in (0.0, 0.5):
+        recorder.add(dataclasses.replace(FRAME, time=time, taxel_scale=1.0, readings=np.array([0.0, 0.5])))
+    assert re.search(r"/i>box \\u003coutput>", recorder.page())
 
 
 def test_missing_folder_is_created(fall, tmp_path):

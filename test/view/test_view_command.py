@@ -16,8 +16,8 @@ from support.falling_bag import Cube, Making
 from support.waiting import PATIENCE, wait_until
 
 from tactile_sim import CommandError
-from tactile_sim.cli import main
-from tactile_sim.view.web.address import Endpoint
+from tactile_sim.commands import main
+from tactile_sim.view.address import Endpoint
 
 VIEW = [sys.executable, "-m", "tactile_sim", "view"]
 
@@ -48,7 +48,7 @@ def server(pid: int) -> int:
     """Return the process id of the view, which is a child of the simulation."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     (child,) = [
-        int(each) for each in children if b"view.process.main" in Path(f"/proc/{each}/cmdline").read_bytes()
+        int(each) for each in children if b"sim.view.process" in Path(f"/proc/{each}/cmdline").read_bytes()
     ]
     return child
 

@@ -9,18 +9,14 @@ import numpy as np
 import pytest
 from support.waiting import wait_until
 
-from tactile_sim.drawing.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
-from tactile_sim.drawing.colors import NO_CONTACT
 from tactile_sim.engines import Contacts
-from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene
-from tactile_sim.view.scene.browser_scene import _is_ground
-from tactile_sim.view.scene.color_scale import DECAY, LEAST, ColorScale
-from tactile_sim.view.scene.colors import dark_color
-from tactile_sim.view.scene.force_markers import LENGTHS
-from tactile_sim.view.scene.primitives import box
-from tactile_sim.view.scene.viewpoint import DISTANCE, MARGIN, Viewpoint
-from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.web.address import Endpoint
+from tactile_sim.figures.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
+from tactile_sim.figures.colors import NO_CONTACT
+from tactile_sim.view.camera import DISTANCE, MARGIN, Viewpoint
+from tactile_sim.view.color_scale import DECAY, LEAST, ColorScale
+from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene, box
+from tactile_sim.view.markers import LENGTHS
+from tactile_sim.view.scene import _is_ground, dark_color
 
 CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
 SCENE = ViewScene(
@@ -42,22 +38,9 @@ def frame(height, **fields):
     return ViewFrame(0.0, np.array([[0.0] * 3, [0.0, 0.0, height]]), upright, **fields)
 
 
-@pytest.fixture
-def view():
-    opened = []
-
-    def open_one(scene=SCENE):
-        opened.append(Viewer(scene, Endpoint(port=0), None))
-        return opened[-1]
-
-    yield open_one
-    for viewer in opened:
-        viewer.close()
-
-
-def test_taxels_are_named_by_pad_and_id_and_invalid_ones_are_grey(view):
+def test_taxels_are_named_by_pad_and_id_and_invalid_ones_are_gray(open_view):
     scene = dataclasses.replace(SCENE, pads=("tip",), taxel_ids=np.arange(8) + 40)
-    viewer = view(scene)
+    viewer = open_view(scene)
     valid = np.arange(8) != 3
     shown = frame(0.0, readings=np.ones(8), valid=valid, taxel_scale=2.0)
     viewer.show(shown)
@@ -67,8 +50,8 @@ def test_taxels_are_named_by_pad_and_id_and_invalid_ones_are_grey(view):
     assert (np.ptp(np.asarray(dots.colors), axis=1) == 0).tolist() == (~valid).tolist()
 
 
-def test_images_are_updated_in_turn_and_all_at_once_while_paused(view):
-    viewer = view(replace(SCENE, images=tuple(ImageInfo(1, 200, 200) for _ in range(60))))
+def test_images_are_updated_in_turn_and_all_at_once_while_paused(open_view):
+    viewer = open_view(replace(SCENE, images=tuple(ImageInfo(1, 200, 200) for _ in range(60))))
 
     def updated():
         images = viewer.panel.images.handles
@@ -81,21 +64,21 @@ def test_images_are_updated_in_turn_and_all_at_once_while_paused(view):
     assert updated() == 60
 
 
-def test_only_the_first_frame_is_drawn_without_browsers(view):
-    viewer = view()
+def test_only_the_first_frame_is_drawn_without_browsers(open_view):
+    viewer = open_view(SCENE)
     viewer.show(frame(1.0))
     viewer.show(frame(2.0))
     assert viewer.clients == 0
     assert viewer.server.scene.get_handle_by_name("/box").position.tolist() == [0.0, 0.0, 1.0]
 
 
-def test_view_prints_nothing(view, capfd):
-    view().close()
+def test_view_prints_nothing(open_view, capfd):
+    open_view(SCENE).close()
     assert capfd.readouterr() == ("", "")
 
 
-def test_pointer_finds_the_reading_that_it_sees(view):
-    viewer = view()
+def test_pointer_finds_the_reading_that_it_sees(open_view):
+    viewer = open_view(SCENE)
     readings = np.zeros(8)
     origin, direction = np.array([0.1, -1.0, 0.1]), np.array([0.0, 1.0, 0.0])
     front, back = (int(np.abs(CORNERS - [0.1, y, 0.1]).sum(axis=1).argmin()) for y in (-0.1, 0.1))
@@ -111,8 +94,8 @@ def test_pointer_finds_the_reading_that_it_sees(view):
     assert find(origin, direction) == front
 
 
-def test_pinned_taxels_are_marked_in_the_scene(view):
-    viewer = view(dataclasses.replace(SCENE, taxel_ids=np.arange(8) + 40))
+def test_pinned_taxels_are_marked_in_the_scene(open_view):
+    viewer = open_view(dataclasses.replace(SCENE, taxel_ids=np.arange(8) + 40))
     viewer.show(frame(1.0, readings=np.ones(8)))
     viewer.panel.probe.pin(3)
 
@@ -140,20 +123,20 @@ def test_only_fixed_sheets_and_large_shapes_are_ground():
     assert black.min() > 0.15 > max(dark_color(np.zeros(3), False, False))
 
 
-def test_nan_poses_are_ignored(view):
-    viewer = view()
+def test_nan_poses_are_ignored(open_view):
+    viewer = open_view(SCENE)
     viewer.show(frame(np.nan, fault="diverged"))
     assert viewer.server.scene.get_handle_by_name("/box").position.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_body_names_that_differ_in_a_slash_have_separate_nodes(view):
+def test_body_names_that_differ_in_a_slash_have_separate_nodes(open_view):
     shapes = tuple(Shape("", k, *box([1, 1, 1]), np.ones(4)) for k in (1, 2))
-    server = view(ViewScene("", ("world", "a/b", "a_b"), shapes)).server
+    server = open_view(ViewScene("", ("world", "a/b", "a_b"), shapes)).server
     assert server.scene.get_handle_by_name("/a_b_1") and server.scene.get_handle_by_name("/a_b_2")
 
 
-def test_initial_camera_shows_the_whole_skin(view):
-    viewer = view()
+def test_initial_camera_shows_the_whole_skin(open_view):
+    viewer = open_view(SCENE)
     viewer.show(frame(3.0))
     camera = viewer.server.initial_camera
     assert camera.look_at == pytest.approx([0.0, 0.0, 3.0])
@@ -175,15 +158,15 @@ def test_initial_camera_without_skin_shows_moving_shapes_or_else_all_but_the_gro
     assert Viewpoint.of(ViewScene("", ("world",)), [frame(0.0)]).radius == 1.0
 
 
-def test_camera_of_the_scene_replaces_the_direction_of_its_name(view):
-    viewer = view(replace(SCENE, cameras=(("top", np.array([0.0, 0.0, 2.0]), np.zeros(3)),)))
+def test_camera_of_the_scene_replaces_the_direction_of_its_name(open_view):
+    viewer = open_view(replace(SCENE, cameras=(("top", np.array([0.0, 0.0, 2.0]), np.zeros(3)),)))
     viewer.show(frame(0.0))
     inputs = viewer.server.gui._gui_input_handle_from_uuid.values()
     names = [name for handle in inputs for name in getattr(handle, "options", ())]
     assert names.count("top") == names.count("side") == 1
 
 
-def test_only_covered_feelers_are_drawn_by_default(view):
+def test_only_covered_feelers_are_drawn_by_default(open_view):
     scene = replace(
         SCENE,
         feeler_bodies=np.array([1, 1, 1]),
@@ -191,29 +174,29 @@ def test_only_covered_feelers_are_drawn_by_default(view):
         feeler_normals=SCENE.taxel_normals[:3],
         feeler_lengths=np.array([0.1, 0.1, 0.1]),
     )
-    viewer = view(scene)
+    viewer = open_view(scene)
     viewer.show(frame(0.0, free_lengths=np.array([0.1, 0.1, 0.1])))
     lines = viewer.server.scene.get_handle_by_name("/box/feelers")
     assert not lines.visible
-    viewer = view(scene)
+    viewer = open_view(scene)
     viewer.show(frame(0.0, free_lengths=np.array([0.1, 0.04, 0.1])))
     lines = viewer.server.scene.get_handle_by_name("/box/feelers")
     assert lines.visible
     assert lines.points == pytest.approx(np.array([[CORNERS[1], CORNERS[1] + 0.1 * SCENE.taxel_normals[1]]]))
 
 
-def test_surface_and_dots_share_their_vertices_and_bodies_without_triangles_have_dots(view):
+def test_surface_and_dots_share_their_vertices_and_bodies_without_triangles_have_dots(open_view):
     triangles = np.array([[0, 1, 2], [1, 3, 2]])
-    server = view(replace(SCENE, taxel_triangles=triangles)).server
+    server = open_view(replace(SCENE, taxel_triangles=triangles)).server
     surface, dots = map(server.scene.get_handle_by_name, ("/box/skin", "/box/skin/dots"))
     assert len(surface.vertices) == len(dots.points) == len(CORNERS)
     assert surface.faces.tolist() == triangles.tolist()
     assert (surface.visible, dots.visible) == (True, False)
-    assert view().server.scene.get_handle_by_name("/box/skin/dots").visible
+    assert open_view(SCENE).server.scene.get_handle_by_name("/box/skin/dots").visible
 
 
-def test_readings_without_contact_are_dark_and_larger_ones_brighter(view):
-    viewer = view(replace(SCENE, taxel_triangles=np.array([[0, 1, 2]])))
+def test_readings_without_contact_are_dark_and_larger_ones_brighter(open_view):
+    viewer = open_view(replace(SCENE, taxel_triangles=np.array([[0, 1, 2]])))
     readings = np.array([0.0, 0.01, 0.1, 1.0, np.nan, -1.0, 1e-6, 5.0])
     viewer.show(frame(0.0, readings=readings, taxel_scale=1.0))
     drawn = viewer.server.scene.get_handle_by_name("/box/skin/dots").colors.astype(int)
@@ -234,8 +217,8 @@ def test_scale_follows_the_largest_reading_and_falls_slowly():
     assert scale.update(np.array([3.0]), 1e3, configured=7.0) == 0.3
 
 
-def test_arrows_of_any_length_have_visible_shafts(view):
-    viewer = view()
+def test_arrows_of_any_length_have_visible_shafts(open_view):
+    viewer = open_view(SCENE)
     lengths = np.geomspace(0.005, 0.5, 5)
     ends = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, length]] for length in lengths])
     viewer.show(frame(0.0, arrows=ends, arrow_kinds=np.full(5, NORMAL)))
@@ -257,7 +240,7 @@ def test_friction_is_one_arrow_unless_split_into_tangents():
     assert force_arrows(contact, *still, 0.1, True)[1].tolist() == [NORMAL, TANGENT1, TANGENT2]
 
 
-def test_map_shows_the_readings_of_several_pads(view):
+def test_map_shows_the_readings_of_several_pads(open_view):
     two = replace(
         SCENE,
         skin_bodies=np.array([1, 1]),
@@ -265,7 +248,7 @@ def test_map_shows_the_readings_of_several_pads(view):
         pads=("left", "right"),
         taxel_spacings=np.array([0.05, 0.05]),
     )
-    viewer = view(two)
+    viewer = open_view(two)
     chart = viewer.panel.map
     viewer.panel.draw(frame(0.0, readings=np.zeros(8), taxel_scale=1.0))
     dark = np.asarray(chart.handle.image).copy()
@@ -279,4 +262,4 @@ def test_map_shows_the_readings_of_several_pads(view):
 
     viewer.panel.draw(frame(0.1, readings=np.zeros(8), taxel_scale=1.0))
     wait_until(is_dark)  # also without another frame
-    assert view().panel.map is None  # a single pad
+    assert open_view(SCENE).panel.map is None  # a single pad

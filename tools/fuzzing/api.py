@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzing import values
-from tactile_sim.errors import CommandError, EngineError, PhysicsError, TactileSimError
+from tactile_sim.common.errors import CommandError, EngineError, PhysicsError, TactileSimError
 
 LENGTHS = 3, 10, 30
 """Numbers of calls in a sequence."""

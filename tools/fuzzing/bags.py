@@ -17,8 +17,8 @@ import yaml
 from mcap.writer import CompressionType, Writer
 
 from fuzzing import values
-from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.sources import of_definition
+from tactile_sim.ros.cdr import encode_struct
+from tactile_sim.wire import of_definition
 
 ROOT = Path(__file__).resolve().parents[2]
 TYPES = {
@@ -180,8 +180,8 @@ def _definition(name: str) -> str:
 def _topic(name: str) -> Topic:
     type_name, messages = _VALUES[name]
     full = type_name.replace("/", "/msg/")
-    encode = encoder(of_definition(full, _definition(type_name))).encode
-    return Topic(name, full, _definition(type_name), [bytes(encode(value)) for value in messages])
+    kind = of_definition(full, _definition(type_name))
+    return Topic(name, full, _definition(type_name), [encode_struct(kind, value) for value in messages])
 
 
 def _change(random: Random, topic: Topic) -> None:

@@ -53,7 +53,11 @@ class SkinReader {
   SkinScratch scratch_;
   std::vector<Contact> contacts_;
   std::vector<ContactIds> ids_;
-  std::vector<std::vector<double>> values_;  // for each function, the readings of all taxels
+  struct Values {
+    std::vector<double> readings;  // of all taxels
+    std::vector<int64_t> touched;  // taxels whose readings may not be 0
+  };
+  std::vector<Values> values_;  // for each function
 };
 
 }  // namespace tactile

@@ -26,7 +26,7 @@ struct SkinScratch {
   ElasticScratch elastic;
   Sums sums;
   std::vector<Load> loads;
-  std::vector<int64_t> group, taxel;
+  std::vector<int64_t> group, taxel, touched;
   std::vector<double> weight;
   std::vector<char> inside;
 };
@@ -64,7 +64,8 @@ struct Skin {
   void check() const;
   // Whether a function can be used for readings with this number of channels.
   bool fits(const Function& function, int channels) const;
-  // Write the readings (taxels, channels) due to contacts to `out`, which contains zeros.
+  // Write the readings (taxels, channels) due to contacts to `out`, which contains zeros, and the taxels whose
+  // readings were written to `scratch.touched`.
   template <class T>
   void read(Range<const Contact> contacts, const ContactIds* ids, const BodyPoses& poses, const Function& function,
             SkinScratch& scratch, T* out) const;

@@ -11,11 +11,11 @@ import mujoco_warp as mjw
 import numpy as np
 import warp as wp
 
-from tactile_sim.arguments import LARGEST, whole
 from tactile_sim.batch.warp.contacts import WarpContacts
+from tactile_sim.common.errors import EngineError
+from tactile_sim.common.schema import LARGEST_STATE, whole
 from tactile_sim.engines import Contacts, Environments
 from tactile_sim.engines.contacts import FORCE_FLOOR
-from tactile_sim.errors import EngineError
 
 CONTACTS, CONSTRAINTS = 48, 64
 """Initial capacity for contacts and constraints per environment."""
@@ -139,7 +139,7 @@ class Graphs:
 
 FAULTS = ("", "bad position", "bad velocity", "bad control", "bad applied force")
 """Description of each fault that `guard` detects, indexed by fault code; 0 means no fault."""
-_LARGEST = wp.constant(LARGEST)
+_LARGEST = wp.constant(LARGEST_STATE)
 
 
 @wp.func

@@ -13,7 +13,7 @@ from tactile_sim.batch.warp.elastic_arrays import fit_loads, layer_of, structs
 from tactile_sim.batch.warp.elastic_press import list_patches, read_areas
 from tactile_sim.batch.warp.environments import WarpEnvironments
 from tactile_sim.batch.warp.taxels import Geom, Patch, Taxels, read_contacts
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.many import ManyReadings

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.config import Settings
-from tactile_sim.errors import ConfigError
 from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation
 
@@ -26,24 +26,13 @@ BRIDGES = {
 
 
 def require(settings: Settings) -> None:
-    """Check that the message packages listed in the key ``bridges`` are installed.
-
-    Args:
-        settings: Settings that contain the key ``bridges``.
-
-    Raises:
-        ConfigError: A package is not installed.
-    """
+    """Check that the message packages listed in the key ``bridges`` are installed."""
     for package in settings.bridges:
         _bridge(package, settings)
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the topics of the configured bridges.
-
-    Raises:
-        ConfigError: A package is not installed, or a bridge does not support the skin.
-    """
+    """Yield the topics of the configured bridges."""
     for package in dict.fromkeys(simulation.settings.bridges):
         yield from _bridge(package, simulation.settings).topics(simulation)
 

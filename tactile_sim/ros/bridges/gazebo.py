@@ -8,8 +8,8 @@ import numpy as np
 from ros_gz_interfaces.msg import Contacts as GazeboContacts
 from ros_gz_interfaces.msg import Entity
 
+from tactile_sim.common.names import topic_token
 from tactile_sim.engines import Contacts
-from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from xela_server_ros2.msg import SensStream
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot
@@ -22,11 +22,7 @@ MOST = 255
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``xServTopic``, with one sensor per pad and the force on each taxel in the taxel's frame.
-
-    Raises:
-        ConfigError: There are more than `MOST` pads.
-    """
+    """Yield ``xServTopic``, with one sensor per pad and the force on each taxel in the taxel's frame."""
     parts = simulation.skin.pads
     if len(parts) > MOST:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Declarations of all topics that publish the state of a simulation, one module per kind of topic."""
+"""Declarations of all topics that publish the state of a simulation."""
 
 from __future__ import annotations
 
@@ -8,35 +8,27 @@ import numpy as np
 
 from tactile_sim.ros import bridges
 from tactile_sim.ros.topic import Topic
-from tactile_sim.ros.topics import (
-    cameras,
-    engine,
-    feelers,
-    images,
-    markers,
-    pads,
-    scene,
-    sensors,
-    skin_markers,
-    state,
-    transforms,
-)
+from tactile_sim.ros.topics.images import camera_topics, image_topics
+from tactile_sim.ros.topics.markers import marker_topics, scene_topics, skin_marker_topics
+from tactile_sim.ros.topics.pads import feeler_topics, pad_topics
+from tactile_sim.ros.topics.sensors import sensor_topics
+from tactile_sim.ros.topics.state import engine_topics, frame_topics, state_topics
 from tactile_sim.simulation import Simulation
 
-KINDS = (
-    pads,
-    state,
-    engine,
-    feelers,
-    images,
-    cameras,
-    bridges,
-    sensors,
-    markers,
-    skin_markers,
-    scene,
+KINDS: tuple[Callable[[Simulation], Iterator[Topic]], ...] = (
+    pad_topics,
+    state_topics,
+    engine_topics,
+    feeler_topics,
+    image_topics,
+    camera_topics,
+    bridges.topics,
+    sensor_topics,
+    marker_topics,
+    skin_marker_topics,
+    scene_topics,
 )
-"""Modules with a function ``topics(simulation)``. The topics of a stream are published in this order."""
+"""Functions that yield the topics of each kind. The topics of a stream are published in this order."""
 
 
 def simulation_topics(
@@ -44,13 +36,11 @@ def simulation_topics(
 ) -> Iterator[Topic]:
     """Yield all topics of a simulation.
 
-    Args:
-        simulation: The simulation.
-        bodies: Returns the ids of the bodies in the next message on ``/tf``; None for all moving bodies.
+    ``bodies`` returns the ids of the bodies in the next message on ``/tf``; None for all moving bodies.
 
     Raises:
         ConfigError: The package of a configured bridge is not installed.
     """
-    for kind in KINDS:
-        yield from kind.topics(simulation)
-    yield from transforms.topics(simulation, bodies)  # after `sensors`, which adds sensor frames
+    for topics in KINDS:
+        yield from topics(simulation)
+    yield from frame_topics(simulation, bodies)  # after the sensors, which add frames

@@ -1,4 +1,4 @@
-"""Topics for the skin: several for each pad, and ``tactile/frame`` and ``tactile/points`` for all taxels."""
+"""Topics for the skin and for feelers: several for each pad or body, and all taxels in one message."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2, PointField
 
 from tactile_sim import _core
+from tactile_sim.common.names import topic_token
+from tactile_sim.feelers.feelers import FeelerBody
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout, TactileState
-from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header, latched
 from tactile_sim.simulation import Simulation, Snapshot
@@ -38,7 +39,7 @@ POINT = np.dtype(
 _ALL_VALID = np.empty(0, np.uint8)
 
 
-def topics(simulation: Simulation) -> Iterator[Topic]:
+def pad_topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield the topics of each pad, ``tactile/frame`` and ``tactile/points``."""
     skin, world = simulation.skin, simulation.settings.world_frame
     counts = np.diff(skin.offsets).astype(np.uint32)
@@ -86,11 +87,6 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
     """Yield the topics of one pad: array, wrench, state, truth and layout, relative to ``tactile/<pad>``.
 
     The state is published only for pads with a state, and the truth only for pads with a signal chain.
-
-    Args:
-        simulation: Simulation that owns the skin.
-        k: Index of the pad in ``skin.pads``.
-        layout_id: Checksum of the skin's layout, which links readings to layouts.
     """
     skin, pad = simulation.skin, simulation.skin.pads[k]
     body, frame = simulation.names.bodies[pad.body_id], simulation.frames[pad.body_id]
@@ -183,14 +179,8 @@ def _readings(
 ) -> Topic:
     """Declare a topic for readings. Its messages follow changes of the touch functions at run time.
 
-    Args:
-        simulation: Simulation that owns the skin.
-        stream: See `Topic`.
-        message_type: A message class with the fields ``valid`` and ``data``.
-        name: Name of the topic.
-        pads: Slice of ``skin.pads`` that selects the pads in the message.
-        fields: Receives the names of the pads' touch functions and returns all fields except these two.
-        read: Returns the readings (taxels, channels) float32 and the part of `Snapshot.valid` for the taxels.
+    - ``read``: Returns the readings (taxels, channels) float32 and the part of `Snapshot.valid` for the
+      taxels.
     """
 
     @cache
@@ -243,3 +233,54 @@ def _points(simulation: Simulation) -> Topic:
     }
     template = cdr.template(PointCloud2, fields)
     return Topic("points", PointCloud2, "tactile/points", make)
+
+
+def feeler_topics(simulation: Simulation) -> Iterator[Topic]:
+    """Yield two topics for each body with feelers: their free lengths [m] and their layout."""
+    feelers = simulation.feelers
+    parts = [feelers.positions, feelers.normals, feelers.lengths, feelers.offsets]
+    layout_id = zlib.crc32(b"".join(part.tobytes() for part in parts))
+    for body in feelers.bodies:
+        yield from _feelers_of_body(simulation, body, layout_id)
+
+
+def _feelers_of_body(simulation: Simulation, body: FeelerBody, layout_id: int) -> Iterator[Topic]:
+    placed, token, frame = body.placed, topic_token(body.name), simulation.frames[body.body_id]
+    fields = {
+        "header": header(frame),
+        "layout_id": layout_id,
+        "pad": body.name,
+        "body": body.name,
+        "quantity": "feeler",
+        "unit": "m",
+        "taxel_count": body.stop - body.start,
+        "channels": 1,
+        "data": cdr.Payload(),
+    }
+    yield filled(
+        "feelers",
+        TactileArray,
+        f"tactile/{token}/feelers",
+        fields,
+        lambda snapshot: {"data": snapshot.feelers[body.start : body.stop].astype(np.float32)},
+    )
+    yield latched(
+        TactileLayout,
+        f"tactile/{token}/feelers_layout",
+        lambda stamp: {
+            "header": header(frame, stamp),
+            "layout_id": layout_id,
+            "pad": body.name,
+            "body": body.name,
+            "spacing": placed.spacing,
+            "positions": placed.positions.ravel(),
+            "normals": placed.normals.ravel(),
+            "geoms": [simulation.names.geoms[part.geom_id] for part in placed.parts],
+            "geom_index": placed.geom_index,
+            "lengths": placed.lengths,
+            "uv": placed.uv.ravel(),
+            "image_width": placed.width,
+            "image_height": placed.height,
+            "pixels": placed.pixels,
+        },
+    )

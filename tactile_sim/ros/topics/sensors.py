@@ -11,9 +11,9 @@ from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, W
 from mujoco import mjtSensor
 from sensor_msgs.msg import Imu, JointState, MagneticField, Range
 
-from tactile_sim.frames import to_xyzw
+from tactile_sim.common.frames import to_xyzw
+from tactile_sim.common.names import topic_token
 from tactile_sim.msg import ContactSensor, TactileArray
-from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -81,7 +81,7 @@ _Message = tuple[type, _Fields, _Parts]
 """Message class, fields and parts of a topic: arguments of `filled`."""
 
 
-def topics(simulation: Simulation) -> Iterator[Topic]:
+def sensor_topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield a topic for each sensor, or none if the scene disables sensors."""
     engine = simulation.engine
     if engine.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
@@ -125,11 +125,7 @@ class _Sensors:
         self._frames = simulation.sensor_frames
 
     def message(self, sensor: int) -> _Message:
-        """Return the message class, the fields and the parts of a sensor's topic, as for `filled`.
-
-        Args:
-            sensor: Id of the sensor.
-        """
+        """Return the message class, the fields and the parts of a sensor's topic, as for `filled`."""
         model = self._model
         kind = mjtSensor(model.sensor_type[sensor])
         columns = np.arange(model.sensor_dim[sensor]) + model.sensor_adr[sensor]
@@ -259,14 +255,7 @@ class _Sensors:
 
 
 def _row(message_type: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray) -> _Message:
-    """Declare a message whose values are copied from columns of the sensor data.
-
-    Args:
-        message_type: A ROS message class.
-        frame: Frame in the header of the message.
-        fields: Other fields, with placeholders for the values.
-        columns: Index of each value in the sensor data; -1 for a value that is not measured (NaN).
-    """
+    """Declare a message whose values are copied from columns of the sensor data."""
     missing = np.flatnonzero(columns < 0)
 
     def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.geometry.curvature import FLAT, GEOM
 from tactile_sim.skin.pads.layout import default_tangents
 from tactile_sim.skin.pads.plan import PadPlan, PlacedPad

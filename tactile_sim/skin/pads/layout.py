@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.common.errors import ConfigError, suggest
 
 MOST_TAXELS = 100_000
 """Maximum number of taxels in a layout."""

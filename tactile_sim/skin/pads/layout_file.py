@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tactile_sim import share
-from tactile_sim.errors import ConfigError
-from tactile_sim.files import MOST_TEXT, read_file
-from tactile_sim.schema import shown
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.files import MOST_TEXT, read_file, similar_file
+from tactile_sim.common.schema import shown
 from tactile_sim.skin.pads.layout import COLUMNS, Layout, layout_of_arrays
 
 
@@ -34,7 +33,7 @@ def read_layout(path: Path, where: str) -> Layout:
     try:
         arrays = readers[path.suffix](read_file(path, MOST_TEXT))
     except OSError as error:
-        near = share.similar_file(path) if isinstance(error, FileNotFoundError) else ""
+        near = similar_file(path) if isinstance(error, FileNotFoundError) else ""
         raise ConfigError(f"{where}: {path}: {error.strerror or error}{near}") from None
     except ValueError as error:
         raise ConfigError(f"{where}: {path}: {error}") from None

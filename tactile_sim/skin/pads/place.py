@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.errors import ConfigError
-from tactile_sim.names import Names
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.names import Names
 from tactile_sim.skin.pads.flex import place_flex
 from tactile_sim.skin.pads.layout import Layout, default_tangents
 from tactile_sim.skin.pads.plan import PadPlan, PlacedPad

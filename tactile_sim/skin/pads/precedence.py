@@ -16,6 +16,7 @@ from math import ceil
 import numpy as np
 from scipy.spatial import cKDTree
 
+from tactile_sim.common.text import shortened
 from tactile_sim.skin.pads.plan import PlacedPad
 from tactile_sim.skin.quadrature import (
     NX,
@@ -28,7 +29,6 @@ from tactile_sim.skin.quadrature import (
     grid_steps,
     on_triangles,
 )
-from tactile_sim.text import shortened
 
 _LOG = logging.getLogger("tactile_sim.skin")
 ALIKE = 0.3

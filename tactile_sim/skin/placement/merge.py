@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import SceneError
-from tactile_sim.names import Names
+from tactile_sim.common.errors import SceneError
+from tactile_sim.common.names import Names
 from tactile_sim.skin.placement import union
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 
 Points = tuple[np.ndarray, np.ndarray]
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from tactile_sim import _core
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import SceneError
+from tactile_sim.common.names import Names
 from tactile_sim.geometry.shapes import GEOM, KINDS, UNFIT
-from tactile_sim.names import Names
 
 
 @dataclass(frozen=True)

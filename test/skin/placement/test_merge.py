@@ -8,7 +8,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import SceneError
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
 from tactile_sim.skin import Skin
 from tactile_sim.skin.placement.merge import Placement, merge
 from tactile_sim.skin.placement.surface import Surface

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 from support.errors import raises
 
 from tactile_sim import SceneError
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
 from tactile_sim.skin import PLACEMENTS
 from tactile_sim.skin.placement.merge import merge, separate
 from tactile_sim.skin.placement.shapes import Shape

@@ -1,1 +1,0 @@
-"""Create figures and videos from bags, without ROS, a scene or an engine."""

@@ -1,0 +1,1 @@
+"""What all packages use: errors, checks, names, frames, files, processes and text."""

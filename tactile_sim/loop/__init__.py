@@ -1,1 +1,0 @@
-"""Step a simulation in real time and handle requests from other threads."""

@@ -1,1 +1,0 @@
-"""Show a recorded bag in a browser."""

@@ -1,1 +1,0 @@
-"""Show a running simulation in a separate process, and exchange data with it."""

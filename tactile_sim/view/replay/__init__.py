@@ -1,1 +1,0 @@
-"""Write replays, which are HTML pages that play a recorded view without a server."""

@@ -1,1 +1,0 @@
-"""Draw a scene and its skin in the 3D window of the browser."""

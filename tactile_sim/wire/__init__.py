@@ -1,1 +1,0 @@
-"""Encode and decode ROS 2 messages in the CDR wire format, without rclpy."""
