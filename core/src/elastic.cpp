@@ -1,6 +1,8 @@
 #include "tactile/elastic.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <stdexcept>
 
 namespace tactile {
@@ -36,13 +38,19 @@ constexpr double kClose = 1e-9;
 // Maximum number of iterations; curved skins need several, because a twist changes the other moments.
 constexpr int kMostRounds = 30;
 // A contact is narrow below, and wide above, these variances of its pressures in its narrowest direction [spacings2].
-constexpr double kNarrow = 0.5, kWide = 1.5;
+constexpr double kNarrow = 0.3, kWide = 1.3;
 // The gaps of points in a cell are smaller than that of its taxel by at most this [spacings].
 constexpr double kBeside = 0.75;
-// Half of the width of the border over which the pressed area fades at an edge, relative to the width of a point's area.
-constexpr double kBorder = 1.25;
+// Half of the width of the border over which the pressed area fades at the border of a face and across an edge, relative to
+// the width of a point's area.
+constexpr double kBorder = 1.25, kEdgeBorder = 2.5;
 // Faces of a box are left out if the cosine between their normal and the pair's normal is below this.
 constexpr double kSteep = 0.02;
+// Taxels are along a line if the determinant of their covariance is below this fraction of its squared trace.
+constexpr double kLine = 1e-6;
+// Pressures are moved by at most this distance to balance the moments of the taxels, because these cannot have a center of
+// pressure beyond the outermost of them [spacings].
+constexpr double kFarthest = 0.5;
 // Torsional moments below this fraction of the normal force times the spacing are ignored.
 constexpr double kSmall = 1e-8;
 // A single taxel has no torsional moment, and readings are continuous while a load leaves its last but one taxel: the
@@ -262,7 +270,8 @@ struct Twist {
   double rate = 0.0;         // force per normal force and distance [1/m]
   double x = 0.0, y = 0.0;   // center of pressure [m]
   double u = 0.0, v = 0.0;   // the same, projected along the net force [m]
-  double zx = 0.0, zy = 0.0; // sums of normal force times height times coordinate relative to the center [N m2]
+  double uu = 0.0, uv = 0.0, vv = 0.0;  // variances of u and v, weighted by force [m2]
+  double zx = 0.0, zy = 0.0;  // sums of normal force times height times coordinate relative to the center [N m2]
 };
 
 // The load on a pressed taxel, along the axes of its pair.
@@ -281,9 +290,9 @@ class ContactArea {
         lean_x_(pair.force.x / pair.force.z), lean_y_(pair.force.y / pair.force.z) {}
   ~ContactArea() { reset(); }
 
-  // Compute the normal forces on taxels in `scratch.push`, and return the twist. If no taxel is in reach,
-  // `scratch.pressed` is empty.
-  Twist press();
+  // Compute the normal forces on taxels in `scratch.push`, and return the twist, unless no taxel is in reach.
+  std::optional<Twist> press();
+  size_t found() const { return found_; }
   // The load on a nearby taxel in the frame of the pair, and its index in the skin.
   TaxelLoad load_on(size_t e, const Twist& twist) const;
   int32_t taxel(size_t e) const { return elastic_.ids_[near_.taxel[e]]; }
@@ -325,12 +334,13 @@ class ContactArea {
   void add_even_points();
   void add_beside(double limit);
   void add_cell_points(double limit, double most);
+  void cover_points(const Columns& points, size_t first);
+  double border(double half) const;
   void add_faces(size_t from, size_t to);
-  void connect_points();
-  Range<const int32_t> taxels_of(size_t k, const double*& parts) const;
-  void push_taxels(const Pressure& pressure, double wide);
-  double width() const;
+  double load_points(const Pressure& pressure);
+  void push_taxels(double wide);
   Twist twist() const;
+  bool tilt(const Twist& now, double du, double dv);
   double u_of(size_t e) const { return near_.x[e] - lean_x_ * near_.z[e]; }
   double v_of(size_t e) const { return near_.y[e] - lean_y_ * near_.z[e]; }
 
@@ -347,6 +357,7 @@ class ContactArea {
   const double spacing_, reach_;
   const double lean_x_, lean_y_;  // tangential force per normal force
 
+  size_t beside_contacts_ = 0;       // the first taxels in `near_` are those around contacts
   size_t found_ = 0, measured_ = 0;  // taxels in `near_`, and those of them whose gaps have been measured
   bool is_round_ = true;             // whether all touching geoms are smooth
   double within_ = -kInfinity;       // distance from the touching geoms within which all taxels were found [m]
@@ -355,7 +366,7 @@ class ContactArea {
   double least_point_ = kInfinity;   // smallest gap of all points [m]
 };
 
-Twist ContactArea::press() {
+std::optional<Twist> ContactArea::press() {
   fit_memory();
   LayerPoints& points = scratch_.points;
   const double f = pair_.force.z;
@@ -386,20 +397,26 @@ Twist ContactArea::press() {
     // If the layer presses points beyond the limit, the result is not used.
     if ((pressure.miss <= kOutOfReach * spacing_ && pressure.highest <= limit) || within >= reach_) break;
   }
-  if (points.count == 0) return {};
-  connect_points();
-  push_taxels(pressure, 0.0);
-  const double wide = width();
-  if (wide > 0.0) push_taxels(pressure, wide);
+  if (points.count == 0) return std::nullopt;
+  const double wide = load_points(pressure);
+  push_taxels(wide);
   // The taxels have a moment that differs a little from that of the points, and a twist changes it on curved skins.
   Twist twist = this->twist();
-  for (int round = 0; round < kMostRounds && pressure.miss <= kOutOfReach * spacing_; ++round) {
+  const double u = balance.u, v = balance.v;
+  for (int round = 0; round < kMostRounds; ++round) {
     const double du = -(pair_.moment.y + twist.rate * twist.zy) / f - twist.u;
     const double dv = (pair_.moment.x + twist.rate * twist.zx) / f - twist.v;
     if (!(std::abs(du) + std::abs(dv) > kClose * spacing_)) break;
-    balance.u += du, balance.v += dv;
-    pressure = tactile::press(points, balance, pressure.plane);
-    push_taxels(pressure, wide);
+    if (!(wide > 0.0 && tilt(twist, du, dv))) {
+      const Balance last = balance;
+      balance.u += du, balance.v += dv;
+      const double far = std::hypot(balance.u - u, balance.v - v) / (kFarthest * spacing_);
+      if (far > 1.0) balance.u = u + (balance.u - u) / far, balance.v = v + (balance.v - v) / far;
+      if (std::hypot(balance.u - last.u, balance.v - last.v) <= kClose * spacing_) break;
+      pressure = tactile::press(points, balance, pressure.plane);
+      load_points(pressure);
+      push_taxels(wide);
+    }
     twist = this->twist();
   }
   return twist;
@@ -410,21 +427,20 @@ void ContactArea::fit_memory() {
   if (scratch_.at.size() != taxels + kLanes) {
     scratch_.at.assign(taxels + kLanes, -1);
     for (auto* values : {&near_.x, &near_.y, &near_.z, &near_.gap, &near_.cosine, &near_.area, &near_.margin,
-                         &near_.low}) {
+                         &near_.low, &near_.high}) {
       values->resize(taxels + kLanes);
     }
     near_.taxel.resize(taxels + kLanes);
-    scratch_.push.assign(taxels, 0.0);
+    scratch_.push.assign(taxels + kLanes, 0.0);
     scratch_.several.reserve(taxels);
   }
   scratch_.points.reserve(taxels);
-  scratch_.pressed.clear();
 }
 
 // Forget all taxels that were found.
 void ContactArea::reset() {
   for (size_t e = 0; e < found_; ++e) scratch_.at[near_.taxel[e]] = -1;
-  for (const int32_t e : scratch_.pressed) scratch_.push[e] = 0.0;
+  std::fill_n(scratch_.push.begin(), found_, 0.0);
   found_ = measured_ = 0, within_ = -kInfinity;
 }
 
@@ -434,7 +450,7 @@ inline void ContactArea::take(int32_t taxel, double cosine) {
   const Vec3 place = pair_.axes * (own.position - pair_.origin);
   const size_t e = found_++;
   near_.x[e] = place.x, near_.y[e] = place.y, near_.z[e] = place.z;
-  near_.low[e] = kInfinity;
+  near_.low[e] = near_.high[e] = kInfinity;
   near_.cosine[e] = cosine, near_.area[e] = own.area, near_.margin[e] = own.margin;
   near_.taxel[e] = taxel;
   scratch_.at[taxel] = static_cast<int32_t>(e);
@@ -460,6 +476,7 @@ void ContactArea::take_contacts() {
     if (scratch_.at[nearest] < 0) take(nearest, cosine_to(elastic_.taxels_[nearest].normal, normal_));
   }
   for (size_t e = 0, count = found_; e < count; ++e) take_neighbors(e);
+  beside_contacts_ = found_;
 }
 
 // Append the neighbors of a nearby taxel that face the other body, unless they have been found before.
@@ -576,6 +593,7 @@ inline __attribute__((always_inline)) void ContactArea::take_leaf(int32_t first,
     if (taken[0] & taken[1] & taken[2] & taken[3]) {
       const Whole places = Whole{0, 1, 2, 3} + static_cast<int32_t>(e);
       store(&near_.x[e], u), store(&near_.y[e], v), store(&near_.z[e], w), store(&near_.low[e], none);
+      store(&near_.high[e], none);
       store(&near_.cosine[e], cosine), store(&near_.area[e], area), store(&near_.margin[e], margin);
       std::memcpy(&near_.taxel[e], &index, sizeof(index)), std::memcpy(&scratch_.at[t], &places, sizeof(places));
       found_ = e + kLanes;
@@ -583,7 +601,7 @@ inline __attribute__((always_inline)) void ContactArea::take_leaf(int32_t first,
     }
     for (int i = 0; i < kLanes; ++i) {
       if (!taken[i]) continue;
-      near_.x[e] = u[i], near_.y[e] = v[i], near_.z[e] = w[i], near_.low[e] = kInfinity;
+      near_.x[e] = u[i], near_.y[e] = v[i], near_.z[e] = w[i], near_.low[e] = near_.high[e] = kInfinity;
       near_.cosine[e] = cosine[i], near_.area[e] = area[i], near_.margin[e] = margin[i];
       near_.taxel[e] = t + i, scratch_.at[t + i] = static_cast<int32_t>(e);
       found_ = ++e;
@@ -745,6 +763,7 @@ void ContactArea::add_even_points() {
       low = std::min(low, there), high = std::max(high, there);
       if (b >= 0) near_.low[b] = std::min(near_.low[b], here);
     }
+    near_.high[e] = high;
     const bool smooth = near_.margin[e] >= 0.0 && near_.cosine[e] > kFacing && many;
     if (smooth && here - low <= uneven && high - here <= uneven) {
       add_point(e);
@@ -755,12 +774,12 @@ void ContactArea::add_even_points() {
   several.resize(kept);
 }
 
-// Add taxels beyond the limit to `several` that have neighbors within it, and whose cells may be pressed in part.
+// Add taxels beyond the limit to `several` whose cells may be pressed in part: they have neighbors within it, or contacts.
 void ContactArea::add_beside(double limit) {
   for (size_t e = 0; e < measured_; ++e) {
     const double here = near_.gap[e], low = near_.low[e];
-    if (!(here > limit) || !(low < kInfinity)) continue;
-    if (low <= limit) scratch_.several.push_back(static_cast<int32_t>(e));
+    if (!(here > limit)) continue;
+    if (low <= limit || e < beside_contacts_) scratch_.several.push_back(static_cast<int32_t>(e));
   }
 }
 
@@ -802,6 +821,7 @@ TACTILE_WIDE void ContactArea::add_cell_points(double limit, double most) {
     if (solid.kind != mjGEOM_MESH && solid.kind != mjGEOM_BOX) reduce_gaps(solid, each, all);
   }
   scratch_.triangles.reduce_gaps(all);
+  if (!scratch_.triangles.empty()) cover_points(all, single);
   points.count = k;
   add_faces(single, k);
   // Points that are above no surface are also left out, because sums over infinite depths are not numbers.
@@ -822,6 +842,31 @@ TACTILE_WIDE void ContactArea::add_cell_points(double limit, double most) {
 // The part of the interval [at - width, at + width] in [-half, half].
 double part_inside(double at, double width, double half) {
   return std::max(std::min(at + width, half) - std::max(at - width, -half), 0.0) / (2.0 * width);
+}
+
+// Reduce the areas of points at the borders of meshes to the parts that are above these. `first` is the index of the first
+// point in `scratch_.points`.
+void ContactArea::cover_points(const Columns& points, size_t first) {
+  LayerPoints& all = scratch_.points;
+  double least = kInfinity;
+  for (const Placed& each : scratch_.placed) {
+    std::array<double, 3> half;
+    const Vec3& size = elastic_.solids_.table[each.solid].box.half;
+    half = {size.x, size.y, size.z};
+    std::sort(half.begin(), half.end());
+    least = std::min(least, half[1]);
+  }
+  for (size_t k = first; k < first + points.count; ++k) {
+    if (near_.high[all.owner[k]] < kMissed) continue;
+    const double width = std::sqrt(elastic_.points_.area[all.source[k]]);
+    all.area[k] *= scratch_.triangles.part_above({all.x[k], all.y[k], all.z[k]}, border(least) * width, all.gap[k]);
+  }
+}
+
+// Half of the width of a border under a level face with this half size, relative to that of a point's area: sharp as far as
+// readings remain continuous, and wider under small faces.
+double ContactArea::border(double half) const {
+  return kBorder + std::clamp(half / spacing_ - 0.5, 0.0, 1.0) * (0.5 - kBorder);
 }
 
 // Append the points between `from` and `to` once more for each face of the touching boxes. A point represents an area
@@ -847,11 +892,11 @@ void ContactArea::add_faces(size_t from, size_t to) {
                    by = b.y - b.z * n.y / n.z;
       // Sharp borders under a level face, as far as readings remain continuous; wider ones under edges and small faces.
       const double level = std::max(1.0 - 20.0 * (1.0 - n.z), 0.0);
-      const auto width_of = [&](double half, double dx, double dy) {
-        const double sharp = level * std::clamp(half / spacing_ - 0.5, 0.0, 1.0);
-        return (kBorder + sharp * (0.5 - kBorder)) * std::sqrt(dx * dx + dy * dy);
+      const auto width_of = [&](double half, double dx, double dy, double rise) {
+        const double edge = kBorder + std::min(10.0 * rise * rise, 1.0) * (kEdgeBorder - kBorder);
+        return (edge + level * (border(half) - edge)) * std::sqrt(dx * dx + dy * dy);
       };
-      const double wide_a = width_of(half_a, ax, ay), wide_b = width_of(half_b, bx, by);
+      const double wide_a = width_of(half_a, ax, ay, a.z), wide_b = width_of(half_b, bx, by, b.z);
       points.reserve(points.count + to - from);
       for (size_t k = from; k < to; ++k) {
         const double x = points.x[k] - middle.x, y = points.y[k] - middle.y;
@@ -869,82 +914,90 @@ void ContactArea::add_faces(size_t from, size_t to) {
   }
 }
 
-// The taxels that share the force on a point, and their parts.
-inline Range<const int32_t> ContactArea::taxels_of(size_t k, const double*& parts) const {
-  const auto& shares = elastic_.shares_;
-  const size_t row = scratch_.points.source[k] + (k < scratch_.points.single ? elastic_.taxels_.back().begin : 0);
-  const size_t begin = shares.begin[row];
-  parts = &shares.part[begin];
-  return {&shares.taxel[begin], shares.begin[row + 1] - begin};
-}
-
-// Find the taxels that share the forces on the points.
-void ContactArea::connect_points() {
-  const LayerPoints& points = scratch_.points;
-  for (size_t k = 0; k < points.count; ++k) {
-    const double* parts;
-    for (const int32_t taxel : taxels_of(k, parts)) {
-      if (scratch_.at[taxel] < 0) take(taxel, cosine_to(elastic_.taxels_[taxel].normal, normal_));
-    }
-  }
-}
-
 // -- forces on taxels ---------------------------------------------------------------------------------------------
 
-// Sum the forces on points up by taxel.
-void ContactArea::push_taxels(const Pressure& pressure, double wide) {
-  const LayerPoints& points = scratch_.points;
-  std::vector<double>& push = scratch_.push;
-  for (const int32_t e : scratch_.pressed) push[e] = 0.0;
-  scratch_.pressed.clear();
-  for (size_t k = 0; k < points.count; ++k) {
-    const double depth = pressure.plane.at(points.u[k], points.v[k]) - points.gap[k];
-    if (!(depth > 0.0)) continue;
-    const double force = pressure.scale * points.area[k] * depth;
-    const auto add = [&](int32_t e, double part) {
-      if (push[e] == 0.0) scratch_.pressed.push_back(e);
-      push[e] += part * force;
-    };
-    if (wide > 0.0) add(points.owner[k], wide);
-    if (wide == 1.0) continue;
-    const double* parts;
-    const Range<const int32_t> taxels = taxels_of(k, parts);
-    for (size_t n = 0; n < taxels.size(); ++n) add(scratch_.at[taxels[n]], (1.0 - wide) * parts[n]);
+// Compute the forces on points. Returns how wide the contact is in its narrowest direction, between 0 and 1.
+TACTILE_WIDE double ContactArea::load_points(const Pressure& pressure) {
+  LayerPoints& points = scratch_.points;
+  const Plane plane = pressure.plane;
+  Lanes su{}, sv{}, uu{}, uv{}, vv{};
+  for (size_t k = 0; k < points.count; k += kLanes) {
+    Lanes u, v, gap, area;
+    load(u, &points.u[k]), load(v, &points.v[k]), load(gap, &points.gap[k]), load(area, &points.area[k]);
+    const Lanes depth = plane.p0 + plane.p1 * u + plane.p2 * v - gap;
+    const Lanes force = depth > 0.0 ? pressure.scale * area * depth : Lanes{}, fu = force * u, fv = force * v;
+    store(&points.force[k], force);
+    su += fu, sv += fv, uu += fu * u, uv += fu * v, vv += fv * v;
   }
-}
-
-// How wide the contact is in its narrowest direction, between 0 and 1.
-double ContactArea::width() const {
-  const double f = pair_.force.z;
-  double u = 0.0, v = 0.0, uu = 0.0, uv = 0.0, vv = 0.0;
-  for (const int32_t e : scratch_.pressed) {
-    const double part = scratch_.push[e] / f, x = u_of(e), y = v_of(e);
-    u += part * x, v += part * y, uu += part * x * x, uv += part * x * y, vv += part * y * y;
-  }
-  uu -= u * u, uv -= u * v, vv -= v * v;
-  const double half = 0.5 * (uu - vv), least = 0.5 * (uu + vv) - std::sqrt(half * half + uv * uv);
+  const double f = pair_.force.z, mean_u = sum(su) / f, mean_v = sum(sv) / f;
+  const double var_u = sum(uu) / f - mean_u * mean_u, var_v = sum(vv) / f - mean_v * mean_v;
+  const double half = 0.5 * (var_u - var_v), both = sum(uv) / f - mean_u * mean_v;
+  const double least = 0.5 * (var_u + var_v) - std::sqrt(half * half + both * both);
   return std::clamp((least / (spacing_ * spacing_) - kNarrow) / (kWide - kNarrow), 0.0, 1.0);
 }
 
-// The twist that balances the torsional moment.
-Twist ContactArea::twist() const {
-  const double f = pair_.force.z;
-  Twist twist;
-  for (const int32_t e : scratch_.pressed) {
-    twist.x += scratch_.push[e] * near_.x[e], twist.y += scratch_.push[e] * near_.y[e];
-    twist.u += scratch_.push[e] * u_of(e), twist.v += scratch_.push[e] * v_of(e);
+// Sum the forces on points up by taxel: a part `wide` of each force acts on the taxel in whose cell the point is.
+void ContactArea::push_taxels(double wide) {
+  const LayerPoints& points = scratch_.points;
+  double* push = scratch_.push.data();
+  std::fill_n(push, found_, 0.0);
+  for (size_t k = 0; k < points.count; ++k) {
+    const double force = points.force[k];
+    if (force == 0.0) continue;
+    push[points.owner[k]] += wide * force;
+    if (wide == 1.0) continue;
+    const size_t row = points.source[k] + (k < points.single ? elastic_.taxels_.back().begin : 0);
+    for (int32_t n = elastic_.shares_.begin[row]; n < elastic_.shares_.begin[row + 1]; ++n) {
+      const int32_t taxel = elastic_.shares_.taxel[n];
+      if (scratch_.at[taxel] < 0) take(taxel, cosine_to(elastic_.taxels_[taxel].normal, normal_));
+      push[scratch_.at[taxel]] += (1.0 - wide) * elastic_.shares_.part[n] * force;
+    }
   }
-  for (double* mean : {&twist.x, &twist.y, &twist.u, &twist.v}) *mean /= f;
+  for (size_t e = found_; e < found_ + kLanes; ++e) near_.x[e] = near_.y[e] = near_.z[e] = 0.0;
+}
+
+// The center of pressure, and the twist that balances the torsional moment.
+TACTILE_WIDE Twist ContactArea::twist() const {
+  const double f = pair_.force.z;
+  Lanes sx{}, sy{}, sz{}, square{}, zx{}, zy{}, su{}, sv{}, uu{}, uv{}, vv{};
+  for (size_t e = 0; e < found_; e += kLanes) {
+    Lanes x, y, z, push;
+    load(x, &near_.x[e]), load(y, &near_.y[e]), load(z, &near_.z[e]), load(push, &scratch_.push[e]);
+    const Lanes u = x - lean_x_ * z, v = y - lean_y_ * z, fx = push * x, fy = push * y, fu = push * u, fv = push * v;
+    sx += fx, sy += fy, sz += push * z, square += fx * x + fy * y, zx += fx * z, zy += fy * z;
+    su += fu, sv += fv, uu += fu * u, uv += fu * v, vv += fv * v;
+  }
+  Twist twist;
+  twist.x = sum(sx) / f, twist.y = sum(sy) / f, twist.u = sum(su) / f, twist.v = sum(sv) / f;
+  twist.uu = sum(uu) / f - twist.u * twist.u, twist.uv = sum(uv) / f - twist.u * twist.v;
+  twist.vv = sum(vv) / f - twist.v * twist.v;
   const double torsion = pair_.moment.z - (twist.x * pair_.force.y - twist.y * pair_.force.x);
   if (!(std::abs(torsion) > kSmall * f * spacing_)) return twist;
-  double inertia = 0.0;
-  for (const int32_t e : scratch_.pressed) {
-    const double dx = near_.x[e] - twist.x, dy = near_.y[e] - twist.y, push = scratch_.push[e];
-    inertia += push * (dx * dx + dy * dy);
-    twist.zx += push * near_.z[e] * dx, twist.zy += push * near_.z[e] * dy;
-  }
+  const double inertia = sum(square) - f * (twist.x * twist.x + twist.y * twist.y);
+  twist.zx = sum(zx) - twist.x * sum(sz), twist.zy = sum(zy) - twist.y * sum(sz);
   twist.rate = torsion / std::max(inertia, kLeastInertia * f * spacing_ * spacing_);
   return twist;
+}
+
+// Move the center of pressure by changing the force on each taxel by a fraction that is linear in u and v. Returns false,
+// and changes nothing, if forces would become negative or are along a line.
+TACTILE_WIDE bool ContactArea::tilt(const Twist& now, double du, double dv) {
+  const double determinant = now.uu * now.vv - now.uv * now.uv, all = now.uu + now.vv;
+  if (!(determinant > kLine * all * all)) return false;
+  const double to_u = (now.vv * du - now.uv * dv) / determinant, to_v = (now.uu * dv - now.uv * du) / determinant;
+  const double at_0 = 1.0 - to_u * now.u - to_v * now.v;
+  Mask negative{};
+  for (const bool check : {true, false}) {
+    for (size_t e = 0; e < found_; e += kLanes) {
+      Lanes x, y, z, push;
+      load(x, &near_.x[e]), load(y, &near_.y[e]), load(z, &near_.z[e]), load(push, &scratch_.push[e]);
+      push *= at_0 + to_u * (x - lean_x_ * z) + to_v * (y - lean_y_ * z);
+      negative |= push < 0.0;
+      if (!check) store(&scratch_.push[e], push);
+    }
+    if (negative[0] | negative[1] | negative[2] | negative[3]) return false;
+  }
+  return true;
 }
 
 TaxelLoad ContactArea::load_on(size_t e, const Twist& twist) const {
@@ -964,9 +1017,8 @@ size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Ran
     const Pair pair = net_load(loads, group, number);
     if (pair.force.z > 0.0) {
       ContactArea area(*this, taxels, scratch, loads, group, number, pair);
-      const Twist twist = area.press();
-      if (!scratch.pressed.empty()) {
-        visit(pair, loads[pair.first], area, twist);
+      if (const std::optional<Twist> twist = area.press()) {
+        visit(pair, loads[pair.first], area, *twist);
         continue;
       }
     }
@@ -989,9 +1041,10 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
     const bool parallel = twist.rate == 0.0 && !slip;
     const double lean = friction ? 1.0 / pair.force.z : 0.0;
     const Vec3 direction = axes.transposed({lean * pair.force.x, lean * pair.force.y, normal ? 1.0 : 0.0});
-    for (const int32_t e : scratch.pressed) {
-      double* sum = sums.touch(area.taxel(e));
+    for (size_t e = 0; e < area.found(); ++e) {
       const double push = scratch.push[e];
+      if (push == 0.0) continue;
+      double* sum = sums.touch(area.taxel(e));
       sum[0] += slip ? push : 1.0;
       if (quantity == Quantity::kNormal) {
         sum[1] += push;
@@ -1014,7 +1067,8 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
 size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
                                 int64_t* group, std::vector<Load>& out, std::vector<int64_t>& taxel) const {
   const auto append = [&](const Pair& pair, const Load& load, const ContactArea& area, const Twist& twist) {
-    for (const int32_t e : scratch.pressed) {
+    for (size_t e = 0; e < area.found(); ++e) {
+      if (scratch.push[e] == 0.0) continue;
       const TaxelLoad each = area.load_on(e, twist);
       Load made = load;
       made.point = pair.origin + pair.axes.transposed(each.point);

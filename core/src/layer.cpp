@@ -122,7 +122,7 @@ TACTILE_WIDE double highest_pressed(const LayerPoints& on, const Plane& plane) {
 
 void LayerPoints::reserve(size_t number) {
   if (source.size() >= number + kLanes) return;
-  for (auto* values : {&x, &y, &z, &u, &v, &gap, &area}) values->resize(number + kLanes);
+  for (auto* values : {&x, &y, &z, &u, &v, &gap, &area, &force}) values->resize(number + kLanes);
   source.resize(number + kLanes), owner.resize(number + kLanes);
 }
 
@@ -130,14 +130,18 @@ void LayerPoints::pad() {
   for (size_t k = count; k < count + kLanes; ++k) u[k] = v[k] = area[k] = 0.0, gap[k] = kNever;
 }
 
-Pressure press(LayerPoints& points, const Balance& load, Plane plane) {
+Pressure press(LayerPoints& points, const Balance& against, Plane plane) {
   points.pad();
-  double total = 0.0;
-  for (size_t k = 0; k < points.count; ++k) total += points.area[k];
-  const Integrals sums = balance(points, load, total, plane);
-  return {plane, load.force / sums.depth,
-          std::abs(sums.u / sums.depth - load.u) + std::abs(sums.v / sums.depth - load.v),
-          highest_pressed(points, plane) + kBeyond * load.spacing * std::sqrt(plane.p1 * plane.p1 + plane.p2 * plane.p2)};
+  Lanes total{};
+  for (size_t k = 0; k < points.count; k += kLanes) {
+    Lanes area;
+    load(area, &points.area[k]);
+    total += area;
+  }
+  const Integrals sums = balance(points, against, sum(total), plane);
+  return {plane, against.force / sums.depth,
+          std::abs(sums.u / sums.depth - against.u) + std::abs(sums.v / sums.depth - against.v),
+          highest_pressed(points, plane) + kBeyond * against.spacing * std::sqrt(plane.p1 * plane.p1 + plane.p2 * plane.p2)};
 }
 
 }  // namespace tactile

@@ -56,7 +56,7 @@ of the distance between the two taxels."""
 
 
 MIDDLE = 1 / 7
-"""Part of a taxel's area that a point in the middle of its cell represents, if there are others in triangles."""
+"""Part of a taxel's area that a point in the middle of its cell represents, besides those in triangles."""
 AROUND = 9
 """Number of nearest taxels that may share the force on a point."""
 ALIKE = 0.5
@@ -74,9 +74,9 @@ class Quadrature(NamedTuple):
     place: np.ndarray
     """(n,) index in ``taxels`` of each taxel of the skin."""
     points: np.ndarray
-    """(q, 15) quadrature points, taxel by taxel. Columns: position [m], outward normal (unit or 0), area [m2],
-    four indices into ``taxels``, and their shares of the force on the point, see `shares_of`. The areas of a
-    taxel's points sum to the taxel's area."""
+    """(q, 15) quadrature points, taxel by taxel. Columns: position [m], outward normal (unit or 0), area
+    [m2], four indices into ``taxels``, and their shares of the force on the point, see `shares_of`. The areas
+    of a taxel's points sum to the taxel's area."""
     beside: np.ndarray
     """(n, w) int32 neighbours of each taxel, as indices into ``taxels``. Taxels with fewer than w neighbours
     are listed as neighbours of themselves, so that all rows have the same length."""
@@ -158,9 +158,10 @@ def shares_of(skin: Taxels, owner: np.ndarray, points: np.ndarray) -> tuple[np.n
     """Return four taxels (q, 4) for each quadrature point, and their shares (q, 4) of the force on it.
 
     The shares are the barycentric coordinates of the point in a triangle of taxels, so that the forces on the
-    taxels have the same moment as the force on the point. It is the triangle of a Delaunay triangulation, because
-    it has the least mean square distance from the point. Where two triangles are equally good, as in a square of
-    taxels, the shares are their mean. A point outside all triangles is projected onto the nearest edge.
+    taxels have the same moment as the force on the point. It is the triangle of a Delaunay triangulation,
+    because it has the least mean square distance from the point. Where two triangles are equally good, as in
+    a square of taxels, the shares are their mean. A point outside all triangles is projected onto the nearest
+    edge.
     """
     near, share = np.tile(owner[:, None], 4), np.zeros((len(owner), 4))
     share[:, 0] = 1.0
@@ -205,7 +206,8 @@ def _shares_among(skin: Taxels, near: np.ndarray, points: np.ndarray) -> tuple[n
     for i, j in combinations(range(1, near.shape[1]), 2):
         area = (x[i] - x[0]) * (y[j] - y[0]) - (y[i] - y[0]) * (x[j] - x[0])
         with np.errstate(divide="ignore", invalid="ignore"):
-            w = np.stack([x[i] * y[j] - y[i] * x[j], x[j] * y[0] - y[j] * x[0], x[0] * y[i] - y[0] * x[i]]) / area
+            opposite = (i, j), (j, 0), (0, i)
+            w = np.stack([x[a] * y[b] - y[a] * x[b] for a, b in opposite]) / area
         inside = (w > -1e-9).all(axis=0) & (np.abs(area) > 0.05 * scale) & alike[:, i] & alike[:, j]
         w = np.where(inside, np.maximum(w, 0.0), 0.0)
         costs.append(np.where(inside, w[0] * squares[0] + w[1] * squares[i] + w[2] * squares[j], np.inf))

@@ -61,11 +61,11 @@ struct ElasticScratch {
     std::vector<double> cosine;              // between the taxel's inward normal and that of the pair
     std::vector<double> area, margin;        // as in ElasticTaxel
     std::vector<double> low;                 // smallest gap of those neighbors that may be pressed [m]
+    std::vector<double> high;                // largest gap of the neighbors [m]
     std::vector<int32_t> taxel;
   } near;
   std::vector<int32_t> at;       // index in `near` of each taxel, or -1; reset after use
   std::vector<double> push;      // normal force on each taxel in `near` [N]; reset after use
-  std::vector<int32_t> pressed;  // indices in `near` of the taxels with a force
   std::vector<int32_t> several;  // indices in `near` of taxels that may need several points
   std::vector<Placed> placed;    // touching geoms of the other body, in the frame of the pair
   std::vector<size_t> source;    // one load from each of these geoms

@@ -32,6 +32,7 @@ struct LayerPoints {
   std::vector<double> x, y, z;      // position [m]
   std::vector<double> u, v;         // the same, projected along the net force [m]
   std::vector<double> gap, area;    // to the other surface [m], and projected [m2]
+  std::vector<double> force;        // [N]
   std::vector<int32_t> source;      // taxel of a single point, quadrature point of the others
   std::vector<int32_t> owner;       // taxel in whose cell it is
   size_t count = 0, single = 0;
