@@ -61,7 +61,7 @@ class SignalChain:
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
         """(pads,) whether each pad of the skin has stages."""
-        self._skin = Taxels(skin.positions, skin.normals, skin.neighbours)
+        self._skin = Taxels(skin.positions, skin.normals, skin.neighbors)
         self._groups = make_groups(skin.pads, self._skin, chosen, where)
         self._marks = any(stage.marks for stage in self._groups)
         self._keeps = any(
@@ -196,15 +196,7 @@ class SignalChain:
         return self._program.history(0)
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """Return the output that `read` would return, without updating the memory of the stages.
-
-        Args:
-            step: As in `read`.
-            reading: As in `read`.
-
-        Raises:
-            CommandError: As in `read`.
-        """
+        """Return what `read` would return for these arguments, without updating the memory of the stages."""
         return reading if self.idle else self._run(step, reading, keep=False)
 
     def tare(self, step: int, reading: np.ndarray) -> None:
@@ -213,11 +205,11 @@ class SignalChain:
         The result becomes `zero`; the memory of the stages is not updated.
 
         Args:
-            step: As in `read`.
+            step: Step since the last reset.
             reading: (taxels, channels) Ideal reading to use as zero.
 
         Raises:
-            CommandError: As in `read`.
+            CommandError: The step is before the last stored one, or the shape is wrong.
         """
         self.zero = self._run(step, reading, keep=False, until=Tare)
 
@@ -275,14 +267,7 @@ class SignalChain:
     def _run(
         self, step: int, reading: np.ndarray, keep: bool, until: type[Stage] | None = None
     ) -> np.ndarray:
-        """Return the output (taxels, channels) of all stages, or of the stages before ``until``.
-
-        Args:
-            step: As in `read`.
-            reading: As in `read`.
-            keep: Whether to update the memory of the stages, if there is one.
-            until: First stage that is not applied; None applies all.
-        """
+        """Return the output of all stages, or of those before ``until``; ``keep`` updates their memory."""
         truth = np.ascontiguousarray(reading, float)
         taxels, channels = (
             len(self._skin.normals),

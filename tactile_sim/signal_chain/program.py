@@ -203,18 +203,7 @@ class Program:
     def read(
         self, workspace: Workspace, step: int, truth: np.ndarray, keep: bool, until: type[Stage] | None = None
     ) -> np.ndarray:
-        """Return the readings (taxels, channels) of the only environment.
-
-        Args:
-            workspace: As in `run`.
-            step: Step since the last reset.
-            truth: (taxels, channels) float64 ideal readings.
-            keep: As in `run`.
-            until: Apply only the stages before this one; None applies all.
-
-        Raises:
-            CommandError: As in `run`.
-        """
+        """Return the readings (taxels, channels) of the only environment, see `run`."""
         compute = partial(self._compute, workspace) if self._memory else None
         return self.native.read(workspace.native, step, truth, keep, self._count(until), compute)
 
@@ -288,19 +277,7 @@ class Program:
         keep: bool,
         key: int,
     ) -> None:
-        """Compute a stage of your own in one environment, with arguments as in `Now`.
-
-        Args:
-            workspace: Arrays of this thread.
-            index: Index of the stage.
-            env: Index of the environment.
-            step: As in `Now`.
-            interval: As in `Now`.
-            first: As in `Now`.
-            again: True if a reading of this step is stored, which the new one replaces.
-            keep: Whether to update the memory.
-            key: Key for random numbers, from the seed, the stage and the step.
-        """
+        """Compute a stage of your own, see `Now`; ``again``: replace the stored reading of this step."""
         group = list(self.groups.values())[index]
         stages = self._drawn[index, env if self._varies[index] else 0]
         before, after = self._memory[index][env]

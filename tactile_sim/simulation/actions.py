@@ -112,7 +112,7 @@ def set_equality(loop: Loop, name: str, active: bool) -> str:
 
 
 def push(loop: Loop, body: int, force: np.ndarray) -> str:
-    """Push a body with a short impulse; see `Interaction.push`.
+    """Push a body with a short impulse; see `Simulation.push`.
 
     Args:
         loop: Loop that steps the simulation.
@@ -179,7 +179,7 @@ def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
 
 
 def set_view(loop: Loop, view: str) -> None:
-    """Store the camera and the colour scale of the browser view.
+    """Store the camera and the color scale of the browser view.
 
     Args:
         loop: Loop that steps the simulation.

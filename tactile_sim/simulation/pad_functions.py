@@ -177,12 +177,7 @@ class PadFunctions:
     def _make_readers(
         self, touch: str | TouchFunction | None, dtype: type
     ) -> list[tuple[Reader, np.ndarray]]:
-        """Return functions that compute readings, each with the mask (taxels,) of the taxels it applies to.
-
-        Args:
-            touch: As in `ideal_readings`.
-            dtype: As in `ideal_readings`.
-        """
+        """Return functions that compute readings, each with the mask (taxels,) of its taxels."""
         common = self._simulation.settings.skin
         chosen = None if touch is None else choose("ideal_readings: touch_function", touch, TOUCH_FUNCTIONS)
         masks: dict[tuple[str | TouchFunction, str], np.ndarray] = {}

@@ -202,7 +202,7 @@ class Snapshot(Seen):
 
     @computed
     def contact_quantities(self) -> ContactQuantities:
-        """Centre of pressure, area, friction utilization and other quantities, with one row per pad."""
+        """Center of pressure, area, friction utilization and other quantities, with one row per pad."""
         skin = self.simulation.skin
         parts = self.ideal_readings(CONTACT_PARTS)
         felt = contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)

@@ -1,4 +1,4 @@
-"""Contact state of each pad for use by controllers: contact, centre of pressure, friction and slip."""
+"""Contact state of each pad for use by controllers: contact, center of pressure, friction and slip."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ THRESHOLDS = checks(ContactThresholds)
 class ContactQuantities(NamedTuple):
     """Contact quantities of p pads in the frames of their bodies.
 
-    Without contact, the centre of pressure is NaN and all other quantities are 0.
+    Without contact, the center of pressure is NaN and all other quantities are 0.
     """
 
     normal_force: np.ndarray
@@ -67,7 +67,7 @@ class ContactQuantities(NamedTuple):
     force: np.ndarray
     """(p, 3) net force on the pad [N]."""
     torque: np.ndarray
-    """(p, 3) torque of the taxels' forces about the centre of pressure [N m]."""
+    """(p, 3) torque of the taxels' forces about the center of pressure [N m]."""
     friction_utilization: np.ndarray
     """(p,) ratio of total tangential force to total friction limit; 1 if all contacts slide.
 

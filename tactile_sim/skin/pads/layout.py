@@ -41,7 +41,7 @@ class Layout:
     columns: np.ndarray
     """(n,) uint32 column of each taxel in the sensor's grid; empty if there is no grid."""
     spacing: float
-    """Distance between neighbouring taxels [m]."""
+    """Distance between neighboring taxels [m]."""
 
     def moved(self, position: np.ndarray, rotation: np.ndarray) -> Layout:
         """Return the layout rotated by ``rotation`` (3, 3) and then translated by ``position`` (3,) [m]."""
@@ -72,7 +72,7 @@ class Layout:
 
 
 def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
-    """Create a flat grid centred at the origin, row by row, with normals along +z and tangents +x and +y.
+    """Create a flat grid centerd at the origin, row by row, with normals along +z and tangents +x and +y.
 
     Args:
         rows: Number of rows, counted along +y.
@@ -162,7 +162,7 @@ def facing(normal: np.ndarray, turn: float = 0.0) -> np.ndarray:
 
 
 def spacing_of(positions: np.ndarray) -> float:
-    """Return the median distance from each position (n, 3) to its nearest neighbour [m], or 0 if n < 2."""
+    """Return the median distance from each position (n, 3) to its nearest neighbor [m], or 0 if n < 2."""
     if len(positions) < 2:
         return 0.0
     return float(np.median(cKDTree(positions).query(positions, 2)[0][:, 1]))

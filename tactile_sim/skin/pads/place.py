@@ -27,15 +27,15 @@ _LOG = logging.getLogger("tactile_sim.skin")
 FARTHEST = 0.01
 """Maximum distance of a layout's taxel from the surface of its body [m]."""
 LINK = 1.75
-"""Maximum distance between neighbouring taxels that no mesh connects, as a multiple of the spacing."""
+"""Maximum distance between neighboring taxels that no mesh connects, as a multiple of the spacing."""
 STEP = 1e-4
 """Distance from the surface at which the direction of normals is checked [m]."""
 ROUNDS = 50
 """Number of steps that move a taxel along the normal to the surface."""
 MOST_LINKS = 8
-"""Maximum number of neighbours of a taxel on another pad with a smaller spacing."""
+"""Maximum number of neighbors of a taxel on another pad with a smaller spacing."""
 ALIKE = 0.3
-"""Minimum cosine between the normals of neighbouring taxels that no mesh connects."""
+"""Minimum cosine between the normals of neighboring taxels that no mesh connects."""
 
 
 def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> PlacedPad:
@@ -98,7 +98,7 @@ def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names:
 
 
 def links(pads: Sequence[PlacedPad]) -> np.ndarray:
-    """Return pairs (e, 2) of neighbouring taxels on one body that are not connected by a mesh.
+    """Return pairs (e, 2) of neighboring taxels on one body that are not connected by a mesh.
 
     Taxels are numbered consecutively over all pads.
     """
@@ -138,7 +138,7 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
         raise ConfigError(
             f"{plan.where}: the taxel with id {layout.ids[worst]} is {distances[worst] * 1e3:.3g} mm from the"
             f" surface of the body {body!r}, at most {FARTHEST * 1e3:g} mm; correct position and orientation,"
-            " and give all lengths in metres"
+            " and give all lengths in meters"
         )
     sideways = _count_sideways(shapes, positions, layout.axes[:, 2], min(STEP, 0.1 * spacing))
     if sideways > 0.5 * len(positions):
