@@ -112,7 +112,7 @@ def set_equality(loop: Loop, name: str, active: bool) -> str:
 
 
 def push(loop: Loop, body: int, force: np.ndarray) -> str:
-    """Push a body with a short impulse; see `Interaction.push`.
+    """Push a body with a short impulse; see `Simulation.push`.
 
     Args:
         loop: Loop that steps the simulation.

@@ -65,11 +65,7 @@ class Interaction:
 
     @exclusive
     def throw(self) -> str:
-        """Throw the next ball at the skin and return its name.
-
-        Raises:
-            CommandError: The scene has no ball or no skin.
-        """
+        """Throw the next ball at the skin and return its name."""
         # Not body_positions, which are those of the last observation or step.
         states = self._engine.body_states(range(self._engine.model.nbody))
         name, ball, start, velocity = self._thrower.throw(states[:, :3])
@@ -79,15 +75,7 @@ class Interaction:
 
     @exclusive
     def push(self, body: int, force: np.ndarray) -> None:
-        """Apply an impulse at a body's center of mass: a force multiplied by `PUSH_DURATION`.
-
-        Args:
-            body: Id of the body.
-            force: (3,) Force in the world frame [N].
-
-        Raises:
-            CommandError: The body cannot move or the force is invalid; the state is then unchanged.
-        """
+        """Apply an impulse at a body's center of mass; see `Simulation.push`."""
         self._check_body("push", body)
         self._engine.strike(body, PUSH_DURATION * numbers("push: force", force, 3, unit="N"))
         self._simulation._changes += 1

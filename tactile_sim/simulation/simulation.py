@@ -826,11 +826,23 @@ class Simulation:
         self.engine.eq_active[equality] = switch("set_equality: active", active)
 
     def throw(self) -> str:
-        """Throw the next ball at the skin and return its name; see `Interaction.throw`."""
+        """Throw the next ball at the skin and return its name.
+
+        Raises:
+            CommandError: The scene has no ball or no skin.
+        """
         return self.interaction.throw()
 
     def push(self, body: int, force: np.ndarray) -> None:
-        """Apply an impulse at a body's center of mass; see `Interaction.push`."""
+        """Apply an impulse at a body's center of mass: a force multiplied by `PUSH_DURATION`.
+
+        Args:
+            body: Id of the body.
+            force: (3,) Force in the world frame [N].
+
+        Raises:
+            CommandError: The body cannot move or the force is invalid; the state is then unchanged.
+        """
         self.interaction.push(body, force)
 
 
