@@ -87,16 +87,16 @@ def attempt(file: Path, packages: Path, options: Mapping[str, str] = MappingProx
     if settings["control"]:
         simulation = Simulation(settings)
     taxels = len(skinned.skin.positions) if skinned else 0
-    trial = Trial(loaded, model.nbody - 1, model.njnt, 0, taxels, repaired, overlap(model))
+    trial = Trial(loaded, model.nbody - 1, model.njnt, 0, taxels, repaired, overlap(model, file))
     hold(simulation, trial)
     if skinned:
         trial.weight = weigh(settings, model)
     return trial
 
 
-def overlap(model: mujoco.MjModel) -> float:
+def overlap(model: mujoco.MjModel, file: Path) -> float:
     """Return the depth of the deepest overlap of a moving body in the initial pose [m]."""
-    return max(depths_of_overlaps(model, model.qpos0).values(), default=0.0)
+    return max(depths_of_overlaps(model, model.qpos0, file).values(), default=0.0)
 
 
 def default_control(simulation: Simulation) -> dict[str, dict[str, str]]:

@@ -220,9 +220,20 @@ void bind_batch(nb::module_& m) {
                 nb::find(self));
           },
           "(n, warnings, 2) view of MuJoCo's warning statistics of each environment.")
-      .def("component", &Worlds::component, "bit"_a,
-           "Return the first column of a component (mjtState) in `states`, and its size.")
-      .def("error", &Worlds::error, "env"_a, "Return the error that MuJoCo raised in the last call, or ''.")
+      .def(
+          "component",
+          [](Worlds& self, int bit) {
+            require(0 < bit && bit < 1 << mjNSTATE && (bit & (bit - 1)) == 0, "bit must be one mjtState component");
+            return self.component(bit);
+          },
+          "bit"_a, "Return the first column of a component (mjtState) in `states`, and its size.")
+      .def(
+          "error",
+          [](const Worlds& self, int env) {
+            require(0 <= env && env < self.count(), "env must be the index of an environment");
+            return self.error(env);
+          },
+          "env"_a, "Return the error that MuJoCo raised in the last call, or ''.")
       .def("step", &Worlds::step, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Step all environments, and return the number of those in which MuJoCo raised an error.")
       .def(
@@ -231,6 +242,9 @@ void bind_batch(nb::module_& m) {
             const auto [ids, count] = ids_of(self, envs);
             require(keyframes.shape(0) == static_cast<size_t>(envs ? count : self.count()),
                     "keyframes must have an entry for each environment");
+            require(within(tactile::Range<const int32_t>{keyframes.data(), keyframes.size()}, -1,
+                           self.model().nkey),
+                    "keyframes must be -1 or indices of keyframes");
             nb::gil_scoped_release release;
             return self.reset(ids, count, keyframes.data());
           },

@@ -284,7 +284,7 @@ def configured_scene(
     except SceneError:
         check_objects(settings)
         raise
-    for warning in overlap_warnings(model, Names(model)):
+    for warning in overlap_warnings(model, Names(model), path):
         _LOG.warning("%s: %s", path, warning)
     return spec, model
 

@@ -264,8 +264,7 @@ class MujocoEnvironments(Environments):
 
     def advance(self, n: int) -> None:
         """Advance every environment by n time steps, without results and checks."""
-        if n:
-            self._note(self._batch.step(n))
+        self._note(self._batch.step(n))
 
     def record(self, steps: int = 0) -> None:
         """Compute all results for the current states, then advance."""

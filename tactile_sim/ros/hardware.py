@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Queue
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,8 @@ CHECK_EVERY = 0.05
 """Wall time between two checks for pads that receive no messages [s]."""
 LOG_EVERY = 10.0
 """Minimum wall time between two logged warnings about malformed messages [s]."""
+MAX_WAITING = 50
+"""Number of waiting messages above which the client stops to receive, so that the server must wait."""
 FRAME = "tactile/frame"
 KINDS = ("array", "wrench", "state")
 """Topics of a pad that are published whenever its sensor sends a message."""
@@ -114,7 +116,7 @@ class Hardware:
     def _subscribe(self) -> None:
         driver = self._settings.driver
         if driver == "xela":
-            queue: SimpleQueue = SimpleQueue()
+            queue: Queue = Queue(MAX_WAITING)
             awake = self._node.create_guard_condition(lambda: self._drain(queue))
 
             def post(handle: Callable[[Any], None], value: Any) -> None:
@@ -147,8 +149,8 @@ class Hardware:
             for name, pad in self._inputs.items()
         ]
 
-    def _drain(self, queue: SimpleQueue) -> None:
-        while not queue.empty():
+    def _drain(self, queue: Queue) -> None:
+        for _ in range(queue.qsize()):  # those that arrive meanwhile are read in the next call
             handle, value = queue.get()
             handle(value)
 

@@ -27,6 +27,7 @@ _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
     "stl_decoder": "; export it again, because it may be incomplete",
     "surface area is too small": "; check the unit and the scale of the mesh",
+    "contact frame undefined": "; check the sizes and positions of the geoms",
     "vertices required": "; a mesh must enclose a volume",
     "Error opening file": "; files are relative to the scene's folder, or to its meshdir or texturedir",
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",

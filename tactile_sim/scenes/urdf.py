@@ -46,7 +46,7 @@ def limit_self_collision(
     if mode == "off":
         pairs = set(combinations((np.flatnonzero(model.body_geomnum[1:]) + 1).tolist(), 2))
     else:
-        pairs = _overlapping(model)
+        pairs = _overlapping(model, path)
     root = model.body_rootid
     pairs = {(first, second) for first, second in pairs if one_robot or root[first] == root[second]}
     names, elements = Names(model).bodies, {body.id: body for body in spec.bodies}
@@ -62,9 +62,9 @@ def limit_self_collision(
         )  # fmt: skip
 
 
-def overlap_warnings(model: mujoco.MjModel, names: Names) -> Iterator[str]:
+def overlap_warnings(model: mujoco.MjModel, names: Names, path: Path) -> Iterator[str]:
     """Yield a warning if links of a robot overlap deeply in the initial pose, and one for other bodies."""
-    depths = depths_of_overlaps(model, model.qpos0)
+    depths = depths_of_overlaps(model, model.qpos0, path)
     deep = {pair: depth for pair, depth in depths.items() if depth > DEEP}
     own = {pair for pair in deep if pair[0] and model.body_rootid[pair[0]] == model.body_rootid[pair[1]]}
     option = "scene_options: {self_collision: apart} excludes this contact if they are links of a robot"
@@ -79,16 +79,25 @@ def overlap_warnings(model: mujoco.MjModel, names: Names) -> Iterator[str]:
         )
 
 
-def depths_of_overlaps(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[int, int], float]:
+def depths_of_overlaps(
+    model: mujoco.MjModel, pose: np.ndarray, path: Path
+) -> dict[tuple[int, int], float]:
     """Return the depth of the deepest contact [m] of each pair of bodies that overlap, by body ids.
 
     Args:
         model: The compiled scene.
         pose: Joint positions (nq,).
+        path: File of the scene, for errors.
+
+    Raises:
+        SceneError: MuJoCo cannot compute the contacts.
     """
     data, depths = mujoco.MjData(model), dict[tuple[int, int], float]()
     data.qpos[:] = pose
-    mujoco.mj_fwdPosition(model, data)
+    try:
+        mujoco.mj_fwdPosition(model, data)
+    except mujoco.FatalError as error:
+        raise refusal(path, error) from None
     between_geoms = (data.contact.geom >= 0).all(axis=1)  # rather than with a flex
     found = between_geoms & (data.contact.dist < 0.0)
     bodies = np.sort(model.geom_bodyid[data.contact.geom[found]], axis=1)
@@ -100,7 +109,7 @@ def depths_of_overlaps(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[in
     return depths
 
 
-def _overlapping(model: mujoco.MjModel) -> set[tuple[int, int]]:
+def _overlapping(model: mujoco.MjModel, path: Path) -> set[tuple[int, int]]:
     """Return the ids of all pairs of bodies that overlap in the initial pose.
 
     If that is beyond the range of joints, their servos go to the nearer end, so bodies that overlap there are
@@ -110,7 +119,7 @@ def _overlapping(model: mujoco.MjModel) -> set[tuple[int, int]]:
     addresses = model.jnt_qposadr[limited]
     within = model.qpos0.copy()
     within[addresses] = np.clip(within[addresses], *model.jnt_range[limited].T)
-    return {pair for pose in (model.qpos0, within) for pair in depths_of_overlaps(model, pose)}
+    return {pair for pose in (model.qpos0, within) for pair in depths_of_overlaps(model, pose, path)}
 
 
 NAMESPACE = "http://www.ros.org/wiki/xacro"

@@ -16,7 +16,7 @@ from support.batches import MEMORY, SCENE, SEED, SKIN, batch_of, scene
 from support.errors import raises
 from support.signal_chain import ALL
 
-from tactile_sim import CommandError, ConfigError, EngineError, Simulation, config
+from tactile_sim import CommandError, ConfigError, EngineError, Simulation, _core, config
 from tactile_sim.batch import Batch
 from tactile_sim.batch.backends import bytes_per_environment
 
@@ -76,6 +76,17 @@ def test_environment_in_which_mujoco_fails_is_reported():
     batch.qpos[1, 2] = 0.1
     batch.step(1)
     assert list(batch.faults) == [1] and "memory" in batch.faults[1]
+
+
+def test_arguments_at_which_mujoco_ends_the_process_are_refused():
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    worlds = _core.Worlds(model._address, 2, 1)
+    assert worlds.step(0) == 0
+    for call, argument in ((worlds.component, 3), (worlds.error, 2), (worlds.error, -1)):
+        with pytest.raises(ValueError):
+            call(argument)
+    with pytest.raises(ValueError):
+        worlds.reset(None, np.zeros(2, np.int32))  # there are no keyframes
 
 
 @pytest.mark.parametrize("stages", [{}, {"*": {"noise": {"std": 0.1}}}])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +22,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 from support.errors import raises  # noqa: E402
 from support.ros import PATIENCE, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout, TactileState  # noqa: E402
+from websockets.sync import client  # noqa: E402
 from websockets.sync.server import serve  # noqa: E402
 
 from tactile_sim import ConfigError, config  # noqa: E402
@@ -29,6 +31,7 @@ from tactile_sim.config.settings import HardwarePad  # noqa: E402
 from tactile_sim.ros.pad_input import (  # noqa: E402
     PadInput,
     StreamError,
+    XelaClient,
     pad_inputs,
     pillar_forces,
 )
@@ -43,7 +46,7 @@ EXPECTED = np.array([[0.01 * k, -0.02 * k, 0.1 * (k + 1)] for k in range(16)])
 
 
 class Server:
-    """A local websocket server that sends the texts in its queue; None closes the connection."""
+    """A local websocket server that sends the lists of texts in its queue; None closes the connection."""
 
     def __init__(self, port: int = 0):
         self.messages: queue.Queue = queue.Queue()
@@ -52,12 +55,32 @@ class Server:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def _send(self, socket) -> None:
-        while (message := self.messages.get(timeout=PATIENCE)) is not None:
-            socket.send(message)
+        while (texts := self.messages.get(timeout=PATIENCE)) is not None:
+            for text in texts:
+                socket.send(text)
 
     def close(self) -> None:
         self.messages.put(None)
         self._server.shutdown()
+
+
+def test_client_connects_again_after_any_error(monkeypatch):
+    """An AssertionError, which websockets raises if a peer sends garbage first, ended the client's thread."""
+    connect, errors = client.connect, [AssertionError(), ValueError("bad")]
+
+    def failing(*args, **kwargs):
+        if errors:
+            raise errors.pop()
+        return connect(*args, **kwargs)
+
+    monkeypatch.setattr(client, "connect", failing)
+    server, received, states = Server(), [], []
+    server.messages.put(["text"])
+    reader = XelaClient(f"ws://127.0.0.1:{server.port}", received.append, states.append)
+    wait_for(lambda: received, "the message")
+    assert states == ["bad", "AssertionError", ""]
+    reader.close()
+    server.close()
 
 
 def levels(received: list) -> dict[str, tuple[int, str]]:
@@ -87,10 +110,9 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
     np.testing.assert_array_equal(layouts[0].ids, np.arange(16))
     # Messages are not published until the subscriptions have been discovered.
     wait_for(
-        lambda: server.messages.put(STREAM[1]) or (arrays and frames and wrenches and states), "readings"
+        lambda: server.messages.put(STREAM[1:2]) or (arrays and frames and wrenches and states), "readings"
     )
-    for line in STREAM:
-        server.messages.put(line)
+    server.messages.put(STREAM)
     for array in arrays:
         assert (array.pad, array.quantity, array.layout_id) == (
             "left_pad",
@@ -132,10 +154,10 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
     wait_for(lambda: len(frames[-1].valid) == 32 and not np.any(frames[-1].valid))
     assert np.isnan(frames[-1].data).all()
     again = Server(server.port)
-    again.messages.put(STREAM[1])
+    again.messages.put(repeat(STREAM[1]))  # more messages than the node can read
     wait_for(lambda: levels(reports)["hardware"][0] == 0, "the connection again")
-    again.close()
     output = ros.output(node)
+    again.close()
     assert "Traceback" not in output and output.count("SIGINT") == 1
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tactile_sim import SceneError, scenes
+from tactile_sim import SceneError, Simulation, scenes
 
 SCENE = """<mujoco>
   <worldbody>
@@ -145,3 +145,12 @@ def test_warnings_of_the_compiler_are_logged_once_with_the_scene(tmp_path, recwa
     (record,) = caplog.records
     assert all(fact in record.getMessage() for fact in ("scene.xml", "settotalmass"))
     assert not recwarn.list
+
+
+def test_contacts_that_mujoco_cannot_compute_are_a_fault_of_the_scene(tmp_path):
+    file = tmp_path / "scene.xml"
+    body = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom size="1e200" pos="0 1e200 0"/>'
+    world = f'<geom size="1"/><body><freejoint/>{body}</body>'
+    file.write_text(f"<mujoco><worldbody>{world}</worldbody></mujoco>")
+    with pytest.raises(SceneError, match=f"{file}: .*; check the sizes"):
+        Simulation({"scene": str(file)})

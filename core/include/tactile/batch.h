@@ -86,7 +86,8 @@ class Worlds {
   std::string error(int env) const { return mjb_error(batch_.get(), env); }
 
   // The following functions return the number of environments in which MuJoCo raised an error.
-  int step(int steps) { return mjb_step(batch_.get(), nullptr, 0, steps, mjSTAGE_NONE); }
+  // MuJoCo ends the process if `steps` is 0.
+  int step(int steps) { return steps > 0 ? mjb_step(batch_.get(), nullptr, 0, steps, mjSTAGE_NONE) : 0; }
   int reset(const int* envs, int count, const int* keyframes);
   // Compute and record the current states, then step. An environment whose contacts do not fit does not step.
   int record(const int* envs, int count, int steps, const Recording& out);
