@@ -353,9 +353,6 @@ double TriangleBins::part_above(const Vec3& point, double half, double& gap) con
       const int64_t* begin = &begin_[i * number_[1] + j];
       for (int64_t n = begin[0]; n < begin[1]; ++n) {
         const auto& corner = corners_[order_[n]];
-        const auto [x_least, x_most] = std::minmax({corner[0].x, corner[1].x, corner[2].x});
-        const auto [y_least, y_most] = std::minmax({corner[0].y, corner[1].y, corner[2].y});
-        if (x_least >= right || x_most <= left || y_least >= back || y_most <= front) continue;
         Polygon part{{corner[0].x, corner[1].x, corner[2].x}, {corner[0].y, corner[1].y, corner[2].y}, 3};
         part.clip(0, 1.0, right), part.clip(0, -1.0, -left), part.clip(1, 1.0, back), part.clip(1, -1.0, -front);
         double area = 0.0, x = 0.0, y = 0.0;
