@@ -44,8 +44,8 @@ struct Energy {
   double g0, g1, g2;
   double h00, h01, h02, h11, h12, h22;
 
-  Energy(const Integrals& sums, const Balance& load, double penalty, const Plane& plane) {
-    const double k = load.stiffness, f = load.force, u = load.u, v = load.v;
+  Energy(const Integrals& sums, const Balance& load, double penalty, double u, double v, const Plane& plane) {
+    const double k = load.stiffness, f = load.force.z;
     value = 0.5 * k * sums.squares - f * plane.at(u, v) +
             0.5 * penalty * (plane.p1 * plane.p1 + plane.p2 * plane.p2);
     g0 = k * sums.depth - f, g1 = k * sums.u - f * u + penalty * plane.p1;
@@ -57,10 +57,10 @@ struct Energy {
 
 // Find the plane that balances the force at a center of pressure, starting from the given one, and return its
 // integrals. `total` is the area of all points [m2].
-Integrals balance(const LayerPoints& on, const Balance& load, double total, Plane& plane) {
-  const double f = load.force, penalty = kTiltPenalty * load.stiffness * total * load.spacing * load.spacing;
+Integrals balance(const LayerPoints& on, const Balance& load, double total, double u, double v, Plane& plane) {
+  const double f = load.force.z, penalty = kTiltPenalty * load.stiffness * total * load.spacing * load.spacing;
   Integrals sums = integrate(on, plane);
-  Energy e(sums, load, penalty, plane);
+  Energy e(sums, load, penalty, u, v, plane);
   for (int n = 0; n < kMostSteps; ++n) {
     if (std::abs(e.g0) <= 1e-11 * f && std::abs(e.g1) + std::abs(e.g2) <= 1e-11 * f * load.spacing) break;
     if (e.h00 == 0.0) {  // nothing is pressed
@@ -70,7 +70,7 @@ Integrals balance(const LayerPoints& on, const Balance& load, double total, Plan
       }
       plane.p0 += f / (load.stiffness * total);
       sums = integrate(on, plane);
-      e = Energy(sums, load, penalty, plane);
+      e = Energy(sums, load, penalty, u, v, plane);
       continue;
     }
     // Eliminate p0, then solve the remaining two equations.
@@ -87,7 +87,7 @@ Integrals balance(const LayerPoints& on, const Balance& load, double total, Plan
     while (step >= 1e-9) {
       plane = {from.p0 + step * d0, from.p1 + step * d1, from.p2 + step * d2};
       sums = integrate(on, plane);
-      e = Energy(sums, load, penalty, plane);
+      e = Energy(sums, load, penalty, u, v, plane);
       if (last) break;
       if (e.value > energy + 1e-4 * step * slope) {
         too_long = step;
@@ -106,42 +106,107 @@ Integrals balance(const LayerPoints& on, const Balance& load, double total, Plan
   return sums;
 }
 
-// The largest indentation of the tilted layer at a pressed point [m].
-TACTILE_WIDE double highest_pressed(const LayerPoints& on, const Plane& plane) {
-  Lanes highest = Lanes{} - kInfinity;
-  for (size_t k = 0; k < on.count; k += kLanes) {
-    Lanes u, v, gap;
-    load(u, &on.u[k]), load(v, &on.v[k]), load(gap, &on.gap[k]);
-    const Lanes level = plane.p0 + plane.p1 * u + plane.p2 * v;
-    highest = (level > gap) & (level > highest) ? level : highest;
-  }
-  return largest(highest);
-}
-
 }  // namespace
 
 void LayerPoints::reserve(size_t number) {
-  if (source.size() >= number + kLanes) return;
-  for (auto* values : {&x, &y, &z, &u, &v, &gap, &area, &force}) values->resize(number + kLanes);
-  source.resize(number + kLanes), owner.resize(number + kLanes);
+  if (taxel.size() >= number + kLanes) return;
+  for (auto* values : {&u, &v, &z, &gap, &area}) values->resize(number + kLanes);
+  taxel.resize(number + kLanes);
+  end.reserve(number);
 }
 
 void LayerPoints::pad() {
-  for (size_t k = count; k < count + kLanes; ++k) u[k] = v[k] = area[k] = 0.0, gap[k] = kNever;
+  for (size_t k = count; k < count + kLanes; ++k) u[k] = v[k] = z[k] = area[k] = 0.0, gap[k] = kNever;
 }
 
-Pressure press(LayerPoints& points, const Balance& against, Plane plane) {
+void Layer::reserve(size_t number) {
+  points.reserve(number);
+  const size_t size = points.taxel.size();
+  for (auto* values : {&loaded_, &pressed.force, &pressed.u, &pressed.v}) values->resize(size);
+  pressed.taxel.resize(size);
+}
+
+Layer::Result Layer::press(const Balance& load, double start) {
+  const double f = load.force.z, u = -load.moment.y / f, v = load.moment.x / f;
   points.pad();
+  const double total = project(load.force.x / f, load.force.y / f);
+  Plane plane{start, 0.0, 0.0};
+  const Integrals sums = balance(points, load, total, u, v, plane);
+  const double highest = sum_up(plane, f / sums.depth);
+  return {std::abs(sums.u / sums.depth - u) + std::abs(sums.v / sums.depth - v),
+          highest + kBeyond * load.spacing * std::sqrt(plane.p1 * plane.p1 + plane.p2 * plane.p2)};
+}
+
+double Layer::adjust(double force, double u, double v, double spacing) {
+  points.pad();
+  double total = 0.0;
+  for (size_t k = 0; k < points.count; ++k) total += points.area[k];
+  Plane plane;
+  const Integrals sums = balance(points, {{0.0, 0.0, force}, {}, 1.0, spacing}, total, u, v, plane);
+  double sum = 0.0;
+  size_t kept = 0;
+  for (size_t k = 0; k < points.count; ++k) {
+    const double depth = plane.at(points.u[k], points.v[k]) - points.gap[k];
+    if (!(depth > 0.0)) continue;
+    pressed.force[kept] = points.area[k] * depth, pressed.taxel[kept] = pressed.taxel[k];
+    pressed.u[kept] = pressed.u[k], pressed.v[kept] = pressed.v[k];
+    sum += pressed.force[kept++];
+  }
+  pressed.count = kept;
+  for (size_t k = 0; k < kept; ++k) pressed.force[k] *= force / sum;
+  return std::abs(sums.u / sums.depth - u) + std::abs(sums.v / sums.depth - v);
+}
+
+// Change x and y of the points to u and v, and return the sum of the areas.
+TACTILE_WIDE double Layer::project(double lean_u, double lean_v) {
   Lanes total{};
   for (size_t k = 0; k < points.count; k += kLanes) {
-    Lanes area;
-    load(area, &points.area[k]);
+    Lanes u, v, z, area;
+    load(u, &points.u[k]), load(v, &points.v[k]), load(z, &points.z[k]), load(area, &points.area[k]);
+    u -= lean_u * z, v -= lean_v * z;
+    store(&points.u[k], u), store(&points.v[k], v);
     total += area;
   }
-  const Integrals sums = balance(points, against, sum(total), plane);
-  return {plane, against.force / sums.depth,
-          std::abs(sums.u / sums.depth - against.u) + std::abs(sums.v / sums.depth - against.v),
-          highest_pressed(points, plane) + kBeyond * against.spacing * std::sqrt(plane.p1 * plane.p1 + plane.p2 * plane.p2)};
+  return sum(total);
+}
+
+// Sum the forces on points up by taxel; `scale` is the force per area times depth [N/m3]. Returns the largest
+// indentation of the tilted layer at a pressed point [m].
+TACTILE_WIDE double Layer::sum_up(const Plane& plane, double scale) {
+  const LayerPoints& on = points;
+  Lanes highest = Lanes{} - kInfinity;
+  size_t n = 0, k = 0;
+  for (; k < on.count; k += kLanes) {
+    Lanes u, v, gap, loaded;
+    load(u, &on.u[k]), load(v, &on.v[k]), load(gap, &on.gap[k]), load(loaded, &on.area[k]);
+    const Lanes level = plane.p0 + plane.p1 * u + plane.p2 * v;
+    const Mask down = level > gap;
+    highest = down & (level > highest) ? level : highest;
+    loaded = down ? scale * loaded * (level - gap) : Lanes{};
+    store(&loaded_[k], loaded);
+    if (k + kLanes <= on.single && (down[0] & down[1] & down[2] & down[3])) {
+      store(&pressed.force[n], loaded), store(&pressed.u[n], u), store(&pressed.v[n], v);
+      std::copy_n(&on.taxel[k], kLanes, &pressed.taxel[n]);
+      n += kLanes;
+      continue;
+    }
+    for (size_t i = 0; i < kLanes && k + i < on.single; ++i) {
+      pressed.force[n] = loaded[i], pressed.u[n] = u[i], pressed.v[n] = v[i], pressed.taxel[n] = on.taxel[k + i];
+      n -= down[i];
+    }
+  }
+  k = on.single;
+  const int32_t* taxel = &on.taxel[on.single];
+  for (const int32_t end : on.end) {
+    double force = 0.0, u = 0.0, v = 0.0;
+    for (; k < static_cast<size_t>(end); ++k) {
+      force += loaded_[k], u += loaded_[k] * on.u[k], v += loaded_[k] * on.v[k];
+    }
+    pressed.force[n] = force, pressed.u[n] = u / force, pressed.v[n] = v / force, pressed.taxel[n] = *taxel++;
+    n += force > 0.0;
+  }
+  pressed.count = n;
+  return largest(highest);
 }
 
 }  // namespace tactile

@@ -15,8 +15,6 @@ constexpr int64_t kMostCells = 4096, kCellsPerTriangle = 2;
 constexpr double kEdge = 1e-12;
 // Crossings of a line with triangles count as one if their heights differ by at most this [m].
 constexpr double kSame = 1e-7;
-// Parts of triangles with a smaller area than this are ignored, relative to the square of half the width of a point.
-constexpr double kSliver = 1e-6;
 
 struct Interval {
   double enter = kInfinity, leave = -kInfinity;
@@ -71,23 +69,13 @@ TACTILE_WIDE void reduce_to_plane(const Vec3& up, const Placed& placed, const Co
   });
 }
 
-// The gap to a ball where its surface is steeper than 45 degrees, or beside it: the gap to the cone that touches the ball
-// there. A soft surface does not follow the steep flank of a small ball, and points beside the ball are not missed.
-// `height` is that of the point above the center, and `square` the square of its distance from the vertical line.
-inline __attribute__((always_inline)) void over_cone(const Lanes& height, const Lanes& square, double radius,
-                                                     Lanes& gap) {
-  square_root(gap, square);
-  gap += height - std::sqrt(2.0) * radius;
-}
-
 TACTILE_WIDE void reduce_to_sphere(const Vec3& up, double radius, const Placed& placed, const Columns& points) {
   reduce(placed, points, [&](const Lanes& x, const Lanes& y, const Lanes& z, Lanes& here) __attribute__((always_inline)) {
-    const Lanes height = up.x * x + up.y * y + up.z * z, square = x * x + y * y + z * z - height * height;
-    Lanes half, cone;
-    square_root(half, radius * radius - square);
-    here = height + half >= 0.0 ? height - half : Lanes{} + kInfinity;
-    over_cone(height, square, radius, cone);
-    here = square > 0.5 * radius * radius ? cone : here;
+    const Lanes height = up.x * x + up.y * y + up.z * z;
+    const Lanes root = radius * radius - (x * x + y * y + z * z - height * height);
+    Lanes half;
+    square_root(half, root);
+    here = (root >= 0.0) & (height + half >= 0.0) ? height - half : Lanes{} + kInfinity;
   });
 }
 
@@ -142,17 +130,6 @@ TACTILE_WIDE void reduce_to_capsule(const Vec3& up, double radius, double length
       first = near < first ? near : first, last = far > last ? far : last;
     }
     here = last >= 0.0 ? first : none;
-    // Beside the capsule, the ball around any point of its axis may be the next one.
-    const Lanes nearest = z - middle * up.z * inverse, square = x * x + y * y;
-    Lanes cone = none, beside = none;
-    for (const Lanes& at : {nearest, Lanes{} - length, Lanes{} + length}) {
-      const Lanes t = at < -length ? Lanes{} - length : at > length ? Lanes{} + length : at;
-      const Lanes height = middle + (z - t) * up.z, apart = square + (z - t) * (z - t) - height * height;
-      Lanes gap;
-      over_cone(height, apart, radius, gap);
-      cone = gap < cone ? gap : cone, beside = apart < beside ? apart : beside;
-    }
-    here = beside > 0.5 * radius * radius ? cone : here;
   });
 }
 
@@ -311,74 +288,6 @@ void TriangleBins::reduce_gaps(const Columns& points) const {
     const double here = points.z[k] - surface_below(points.x[k], points.y[k], points.z[k]);
     points.gap[k] = here < points.gap[k] ? here : points.gap[k];
   }
-}
-
-double TriangleBins::Shape::plane(double px, double py) const {
-  const double dx = px - x, dy = py - y;
-  return z + (dx * ax + dy * ay) * up_a + (dx * bx + dy * by) * up_b;
-}
-
-// A convex polygon with a place for each corner that a triangle and the sides of a rectangle can form.
-struct Polygon {
-  std::array<double, 8> x, y;
-  int count = 0;
-
-  // Remove the part where sign * coordinate > limit along an axis.
-  void clip(int axis, double sign, double limit) {
-    Polygon kept;
-    for (int i = 0; i < count; ++i) {
-      const int j = i + 1 < count ? i + 1 : 0;
-      const double here = sign * (axis ? y[i] : x[i]) - limit, there = sign * (axis ? y[j] : x[j]) - limit;
-      if (here <= 0.0) kept.x[kept.count] = x[i], kept.y[kept.count++] = y[i];
-      if ((here < 0.0) != (there < 0.0) && here != 0.0 && there != 0.0) {
-        const double t = here / (here - there);
-        kept.x[kept.count] = x[i] + t * (x[j] - x[i]), kept.y[kept.count++] = y[i] + t * (y[j] - y[i]);
-      }
-    }
-    *this = kept;
-  }
-};
-
-double TriangleBins::part_above(const Vec3& point, double half, double& gap) const {
-  double covered = 0.0, nearest = kInfinity;
-  const bool beside = gap == kInfinity;
-  const int64_t i_last = cell(point.x + half, 0), j_last = cell(point.y + half, 1);
-  for (int64_t i = cell(point.x - half, 0); i <= i_last; ++i) {
-    for (int64_t j = cell(point.y - half, 1); j <= j_last; ++j) {
-      // The part of the square in this cell.
-      const double left = i > 0 ? std::max(point.x - half, low_.x + i / scale_) : point.x - half;
-      const double right = i < number_[0] - 1 ? std::min(point.x + half, low_.x + (i + 1) / scale_) : point.x + half;
-      const double front = j > 0 ? std::max(point.y - half, low_.y + j / scale_) : point.y - half;
-      const double back = j < number_[1] - 1 ? std::min(point.y + half, low_.y + (j + 1) / scale_) : point.y + half;
-      const int64_t* begin = &begin_[i * number_[1] + j];
-      for (int64_t n = begin[0]; n < begin[1]; ++n) {
-        const auto& corner = corners_[order_[n]];
-        Polygon part{{corner[0].x, corner[1].x, corner[2].x}, {corner[0].y, corner[1].y, corner[2].y}, 3};
-        part.clip(0, 1.0, right), part.clip(0, -1.0, -left), part.clip(1, 1.0, back), part.clip(1, -1.0, -front);
-        double area = 0.0, x = 0.0, y = 0.0;
-        for (int k = 0; k < part.count; ++k) {
-          const int next = k + 1 < part.count ? k + 1 : 0;
-          area += 0.5 * (part.x[k] * part.y[next] - part.x[next] * part.y[k]);
-          x += part.x[k] / part.count, y += part.y[k] / part.count;
-        }
-        if (!(std::abs(area) > kSliver * half * half)) continue;  // almost parallel to z
-        const double height = shapes_[order_[n]].height(x, y);
-        if (!(std::abs(surface_below(x, y, point.z) - height) <= kSame)) continue;  // hidden
-        covered += std::abs(area);
-        for (int k = 0; beside && k < part.count; ++k) {
-          const int next = k + 1 < part.count ? k + 1 : 0;
-          const double dx = part.x[next] - part.x[k], dy = part.y[next] - part.y[k], square = dx * dx + dy * dy;
-          const double along = (point.x - part.x[k]) * dx + (point.y - part.y[k]) * dy;
-          const double t = square > 0.0 ? std::clamp(along / square, 0.0, 1.0) : 0.0;
-          const double to_x = part.x[k] + t * dx, to_y = part.y[k] + t * dy;
-          const double away = std::hypot(to_x - point.x, to_y - point.y);
-          if (away >= nearest) continue;
-          nearest = away, gap = point.z - shapes_[order_[n]].plane(to_x, to_y);
-        }
-      }
-    }
-  }
-  return std::min(covered / (4.0 * half * half), 1.0);
 }
 
 // Consider a ray that comes from above through the point. It enters the solid at triangles that face up and

@@ -11,11 +11,10 @@ have an edge there and the triangle to be flat.
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from tactile_sim.geometry.solids import NODE, boxes_of, tree
 
@@ -55,16 +54,6 @@ FLAT = 0.02
 of the distance between the two taxels."""
 
 
-MIDDLE = 1 / 7
-"""Part of a taxel's area that a point in the middle of its cell represents, besides those in triangles."""
-AROUND = 9
-"""Number of nearest taxels that may share the force on a point."""
-ALIKE = 0.5
-"""Minimum cosine between the normals of a point and of the taxels that share its force."""
-TIE = 0.02
-"""Two triangles are equally good if their mean square distances differ by less than this [spacings2]."""
-
-
 class Quadrature(NamedTuple):
     """Taxels of a skin and their quadrature points, in the frames of their bodies."""
 
@@ -74,9 +63,8 @@ class Quadrature(NamedTuple):
     place: np.ndarray
     """(n,) index in ``taxels`` of each taxel of the skin."""
     points: np.ndarray
-    """(q, 15) quadrature points, taxel by taxel. Columns: position [m], outward normal (unit or 0), area
-    [m2], four indices into ``taxels``, and their shares of the force on the point, see `shares_of`. The areas
-    of a taxel's points sum to the taxel's area."""
+    """(q, 7) quadrature points, taxel by taxel. Columns: position [m], outward normal (unit or 0), and area
+    [m2]. The areas of a taxel's points sum to the taxel's area."""
     beside: np.ndarray
     """(n, w) int32 neighbors of each taxel, as indices into ``taxels``. Taxels with fewer than w neighbors
     are listed as neighbors of themselves, so that all rows have the same length."""
@@ -108,9 +96,7 @@ def quadrature(skin: Taxels) -> Quadrature:
     index[order] = np.arange(len(order))
 
     oriented = (normals != 0.0).any(axis=1, keepdims=True)
-    owner, points, smooth = _with_middles(skin, *_all_points(skin))
-    near, share = shares_of(skin, owner, points)
-    points = np.column_stack([points, index[near], share])
+    owner, points, smooth = _all_points(skin)
     begin, beside = skin.neighbors
     ahead = np.repeat(np.arange(len(positions)), np.diff(begin))
     step = positions[beside] - positions[ahead]
@@ -136,100 +122,6 @@ def quadrature(skin: Taxels) -> Quadrature:
         boxes_of(low, high, nodes),
         roots,
     )
-
-
-def _with_middles(
-    skin: Taxels, owner: np.ndarray, points: np.ndarray, smooth: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give each taxel a point at its own position, so that it can have the entire force."""
-    away = np.linalg.norm(points[:, :NX] - skin.surface_positions[owner], axis=1)
-    least = np.full(len(skin.positions), np.inf)
-    np.minimum.at(least, owner, away)
-    new = np.flatnonzero((least > 1e-9) & (least < np.inf))
-    part = np.ones(len(skin.positions))
-    part[new] = 1.0 - MIDDLE
-    area = np.bincount(owner, points[:, POINT_AREA], minlength=len(part))
-    points[:, POINT_AREA] *= part[owner]
-    middles = np.column_stack([skin.surface_positions[new], skin.normals[new], MIDDLE * area[new]])
-    return np.concatenate([owner, new]), np.concatenate([points, middles]), smooth
-
-
-def shares_of(skin: Taxels, owner: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return four taxels (q, 4) for each quadrature point, and their shares (q, 4) of the force on it.
-
-    The shares are the barycentric coordinates of the point in a triangle of taxels, so that the forces on the
-    taxels have the same moment as the force on the point. It is the triangle of a Delaunay triangulation,
-    because it has the least mean square distance from the point. Where two triangles are equally good, as in
-    a square of taxels, the shares are their mean. A point outside all triangles is projected onto the nearest
-    edge.
-    """
-    near, share = np.tile(owner[:, None], 4), np.zeros((len(owner), 4))
-    share[:, 0] = 1.0
-    for a, b in pairwise(skin.patch_offsets):
-        places = cKDTree(skin.surface_positions[a:b])
-        count = min(AROUND, b - a)
-        own = np.flatnonzero((a <= owner) & (owner < b))
-        for some in np.array_split(own, len(own) // 20_000 + 1):
-            if count > 1 and len(some):
-                _, found = places.query(points[some, :NX], count)
-                near[some], share[some] = _shares_among(skin, found + a, points[some])
-    return near, share
-
-
-def _shares_among(skin: Taxels, near: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of points among the taxels (q, k) that are nearest to them, as `shares_of` does."""
-    normal, every = points[:, NX:POINT_AREA], np.arange(len(points))
-    step = skin.surface_positions[near] - points[:, None, :NX]
-    alike = np.einsum("qki,qi->qk", skin.normals[near], normal) > ALIKE
-    alike |= ~skin.normals[near].any(axis=2)
-    first = np.argsort(~alike, axis=1, kind="stable")
-    near, step, alike = (np.take_along_axis(v, i, 1) for v, i in (
-        (near, first), (step, first[:, :, None]), (alike, first)))  # fmt: skip
-    axis = np.eye(3)[np.abs(normal).argmin(axis=1)]
-    x_axis = np.cross(axis, np.where(normal.any(axis=1, keepdims=True), normal, axis[:, [1, 2, 0]]))
-    x_axis /= np.linalg.norm(x_axis, axis=1, keepdims=True)
-    x, y = np.einsum("qki,qi->kq", step, x_axis), np.einsum("qki,qi->kq", step, np.cross(normal, x_axis))
-    squares = x**2 + y**2
-    scale = squares[1:4].max(axis=0)  # about the square of the spacing
-
-    # The nearest edge, or the nearest taxel if no other one faces the same way.
-    length = (x[1:] - x[0]) ** 2 + (y[1:] - y[0]) ** 2
-    t = -(x[0] * (x[1:] - x[0]) + y[0] * (y[1:] - y[0])) / np.where(length > 0.0, length, 1.0)
-    t = np.where(alike.T[1:], np.clip(t, 0.0, 1.0), 0.0)
-    away = (x[0] + t * (x[1:] - x[0])) ** 2 + (y[0] + t * (y[1:] - y[0])) ** 2
-    k = away.argmin(axis=0)
-    shares = np.zeros((len(points), near.shape[1]))
-    shares[every, 0] = 1.0 - t[k, every]
-    shares[every, k + 1] = t[k, every]
-
-    costs, triples = [], []
-    for i, j in combinations(range(1, near.shape[1]), 2):
-        area = (x[i] - x[0]) * (y[j] - y[0]) - (y[i] - y[0]) * (x[j] - x[0])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            opposite = (i, j), (j, 0), (0, i)
-            w = np.stack([x[a] * y[b] - y[a] * x[b] for a, b in opposite]) / area
-        inside = (w > -1e-9).all(axis=0) & (np.abs(area) > 0.05 * scale) & alike[:, i] & alike[:, j]
-        w = np.where(inside, np.maximum(w, 0.0), 0.0)
-        costs.append(np.where(inside, w[0] * squares[0] + w[1] * squares[i] + w[2] * squares[j], np.inf))
-        triples.append((i, j, w))
-    if costs:
-        order = np.argsort(costs, axis=0)[:2]
-        best = np.take_along_axis(np.array(costs), order, 0)
-        found = np.isfinite(best[0])
-        shares[found] = 0.0
-        with np.errstate(invalid="ignore"):
-            other = 0.5 * (best[-1] - best[0] < TIE * scale) if len(best) > 1 else np.zeros(len(points))
-        for rank, part in ((0, 1.0 - other), (-1, other)):
-            for n, (i, j, w) in enumerate(triples):
-                here = found & (order[rank] == n) & (part > 0.0)
-                for column, weight in zip((0, i, j), w, strict=True):
-                    shares[here, column] += part[here] * weight[here]
-    largest = np.argsort(-shares, axis=1, kind="stable")[:, :4]
-    near, shares = np.take_along_axis(near, largest, 1), np.take_along_axis(shares, largest, 1)
-    missing = 4 - near.shape[1]
-    near = np.pad(near, ((0, 0), (0, missing)), mode="edge")
-    shares = np.pad(shares, ((0, 0), (0, missing)))
-    return near, shares / shares.sum(axis=1, keepdims=True)
 
 
 def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

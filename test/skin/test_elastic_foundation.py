@@ -99,14 +99,14 @@ def test_pressure_follows_the_true_area(case):
     assert fine > 0.98
 
 
-@pytest.mark.parametrize(("stiffness", "least"), [(1e6, 0.98), (1e7, 0.98), (1e8, 0.97)])
-def test_area_does_not_depend_on_the_tilt_in_the_engine(stiffness, least):
+@pytest.mark.parametrize("stiffness", [1e6, 1e7, 1e8])
+def test_area_does_not_depend_on_the_tilt_in_the_engine(stiffness):
     """MuJoCo's contacts are soft, so the eccentric load tilts the block.
 
     Its edges differ in height by more than the depth to which the load presses it into a stiff layer.
     """
     body, truth = TRUTHS["eccentric load"]
-    assert overlap(on_plate(body, stiffness=stiffness), truth) > least
+    assert overlap(on_plate(body, stiffness=stiffness), truth) > 0.98
 
 
 def test_sphere_sinks_in_as_the_foundation_law_says():

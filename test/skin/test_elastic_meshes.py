@@ -65,7 +65,7 @@ def test_mesh_reads_like_the_primitive_of_the_same_shape(shape, spacing, least):
         readings.append(sense(skin, loads))
         assert readings[-1].sum() == pytest.approx(10)
         assert overlap_of(skin, readings[-1], pressure) > least
-    assert overlap_with(*readings) > 0.985  # the area of a mesh is exact, also at the border of a cylinder
+    assert overlap_with(*readings) > 0.99
 
 
 def shell(vertices, faces, turned=()):

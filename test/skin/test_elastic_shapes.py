@@ -170,8 +170,8 @@ def test_center_of_pressure_is_that_of_the_load_under_a_moment(shift, force):
 
 def test_pressure_and_depth_of_a_flat_punch():
     readings = {touch: on_plate(block(), touch_function=touch).observe() for touch in ("pressure", "depth")}
-    inside = readings["pressure"].readings[:, 0] > 0.97 * G / 0.04**2
-    assert inside.sum() == 64  # all but the outermost of 10 x 10 taxels
+    inside = readings["pressure"].readings[:, 0] > 0.9 * G / 0.04**2
+    assert inside.sum() >= 81
     np.testing.assert_allclose(readings["pressure"].readings[inside, 0], G / 0.04**2, rtol=0.02)
     np.testing.assert_allclose(
         readings["depth"].readings, readings["pressure"].readings * THICKNESS / STIFFNESS, rtol=1e-6

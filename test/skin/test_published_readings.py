@@ -19,9 +19,7 @@ SHAPES = {
 """A geom of half its width, the height of its center as a multiple of that, and its orientation (w x y z)."""
 SIZES = 0.3, 0.6, 1.0, 1.7, 2.5, 4.0
 """Widths of the objects [spacings]."""
-CHANGES = {"box": 0.0115, "edge": 0.03, "rod": 0.018, "sphere": 0.0145}
-"""Largest change of a taxel's share of the load within a hundredth of the spacing. It is 0.0115 for a point
-load in a lattice of triangles, whose height is 0.87 spacings."""
+JUMPS = "the area of a contact changes in steps, from one quadrature point to the next"
 
 
 class Plate:
@@ -67,7 +65,7 @@ def test_published_forces_have_the_moment_of_the_engine(spacing):
                 )
 
 
-@pytest.mark.xfail(strict=True, reason="the rows of taxels beside the seam are two spacings apart")
+@pytest.mark.xfail(strict=True, reason=JUMPS)
 def test_ball_slides_continuously_over_the_seam_of_two_geoms():
     simulation = Simulation(
         mujoco.MjSpec.from_string("""
@@ -84,9 +82,10 @@ def test_ball_slides_continuously_over_the_seam_of_two_geoms():
         simulation.set_body_state("ball", place, np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
         snapshot = simulation.observe()
         shares.append(snapshot.readings[:, 0] / -snapshot.wrenches[0, 2])
-    assert np.abs(np.diff(shares, axis=0)).max() < CHANGES["sphere"]
+    assert np.abs(np.diff(shares, axis=0)).max() < 0.0101
 
 
+@pytest.mark.xfail(strict=True, reason=JUMPS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_small_objects_slide_continuously_with_the_right_center_of_pressure(shape):
     for size in SIZES:
@@ -99,22 +98,24 @@ def test_small_objects_slide_continuously_with_the_right_center_of_pressure(shap
                 center = shares[-1] @ plate.positions[:, :2]
                 expected = np.array([-wrench[4], wrench[3]]) / wrench[2]
                 assert np.linalg.norm(center - expected) < 0.1 * plate.spacing, (size, x, y)
-            assert np.abs(np.diff(shares, axis=0)).max() < CHANGES[shape], (size, y)
+            # A point load that two taxels share in proportion moves 1 % within a hundredth of the spacing.
+            assert np.abs(np.diff(shares, axis=0)).max() < 0.0101, (size, y)
 
 
+RIM = "the load jumps between the outermost taxels"
 PRESETS = [
     "contactile_papillarray",
     "icub_triangle",
     "inspire_rh56dftp_pad",
-    "inspire_rh56dftp_palm",
+    pytest.param("inspire_rh56dftp_palm", marks=pytest.mark.xfail(strict=True, reason=RIM)),
     "inspire_rh56dftp_tip",
     "inspire_rh56dftp_top",
-    "paxini_px6ax",
-    "resistive_16x16",
+    pytest.param("paxini_px6ax", marks=pytest.mark.xfail(strict=True, reason=RIM)),
+    pytest.param("resistive_16x16", marks=pytest.mark.xfail(strict=True, reason=RIM)),
     "reskin",
     "robotiq_tsf85",
     "robotis_hx5_tip",
-    "unitree_dex3",
+    pytest.param("unitree_dex3", marks=pytest.mark.xfail(strict=True, reason=RIM)),
     "xela_uspa44",
     "xela_uspa46",
     "xhand1_tip",
@@ -128,7 +129,7 @@ def largest_change(simulation: Simulation, places: np.ndarray) -> float:
     shares = []
     for place in places:
         simulation.set_body_state("ball", place, np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
-        reading = simulation.observe().truth[:, 0]
+        reading = simulation.observe().readings[:, 0]
         shares.append(reading / reading.sum())
     return np.abs(np.diff(shares, axis=0)).max()
 
@@ -139,9 +140,9 @@ def test_ball_slides_continuously_over_the_rims_of_presets(preset):
     made = with_pads(body + BALL, {"p": {"body": "b", "preset": preset}}, touch_function="normal")
     spacing, taxels = made.skin.pads[0].spacing, made.skin.surface_positions
     rim = taxels[taxels[:, 0].argmax()]
-    x = rim[0] + np.arange(-1.4, 0.5, 0.01) * spacing
+    x = rim[0] + np.arange(-2.0, 0.5, 0.01) * spacing
     places = np.stack([x, np.full(len(x), rim[1] + 0.13 * spacing), np.full(len(x), 0.0098)], axis=1)
-    assert largest_change(made, places) < 0.0155  # in a lattice of squares
+    assert largest_change(made, places) < 0.021
 
 
 @pytest.mark.parametrize("shape", ["sphere", "cylinder"])

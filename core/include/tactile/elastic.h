@@ -3,10 +3,10 @@
 // The physics engine reports the wrench between two bodies at a few points. The actual contact area is computed
 // from geometry. For each pair of a patch of skin and another body, the gap between the two is measured along
 // the mean contact normal. Then the pressures in an elastic layer that balance the wrench are computed, see
-// layer.h. The taxels around a point share the force on it in such a way that their forces have its moment (see Python's
-// `quadrature.shares_of`), so readings do not jump when the pressure moves from one taxel to the next. The tangential
-// force is distributed in proportion to the pressure (Coulomb), and the torsional moment in proportion to pressure times
-// distance from the center, so that forces and moments sum to those that the engine reports.
+// layer.h. A reading acts at the position of its taxel, so the forces on taxels are adjusted until they have the
+// engine's moment there. The tangential force is distributed in proportion to the pressure (Coulomb), and the
+// torsional moment in proportion to pressure times distance from the center, so that forces and moments sum to
+// those that the engine reports.
 #pragma once
 
 #include <vector>
@@ -33,7 +33,7 @@ static_assert(sizeof(ElasticTaxel) == 9 * sizeof(double));
 struct ElasticArrays {
   Range<const ElasticTaxel> taxels;  // n + 1; the last one only marks the end of the points
   Range<const int64_t> place;        // index in `taxels` of each taxel of the skin
-  Range<const double> points;        // (q, 15) as in Python's `Quadrature.points`
+  Range<const double> points;        // (q, 7) positions, outward normals and areas of the quadrature points
   Range<const int32_t> beside;       // (n, w) neighbors, as indices into `taxels`
   Range<const BoxNode> nodes;        // trees over the taxels of each patch, patch by patch
   Range<const double> node_normals;  // (nodes, 6) centers and half sizes of boxes around the normals
@@ -61,16 +61,16 @@ struct ElasticScratch {
     std::vector<double> cosine;              // between the taxel's inward normal and that of the pair
     std::vector<double> area, margin;        // as in ElasticTaxel
     std::vector<double> low;                 // smallest gap of those neighbors that may be pressed [m]
-    std::vector<double> high;                // largest gap of the neighbors [m]
     std::vector<int32_t> taxel;
   } near;
   std::vector<int32_t> at;       // index in `near` of each taxel, or -1; reset after use
-  std::vector<double> push;      // normal force on each taxel in `near` [N]; reset after use
+  std::vector<int32_t> loaded;   // index among the pressed taxels of each in `near`, or -1
+  std::vector<double> moved;     // normal force on each pressed taxel after a shift [N]
   std::vector<int32_t> several;  // indices in `near` of taxels that may need several points
   std::vector<Placed> placed;    // touching geoms of the other body, in the frame of the pair
   std::vector<size_t> source;    // one load from each of these geoms
   TriangleBins triangles;
-  LayerPoints points;
+  Layer layer;
 };
 
 // The taxels of a skin with their quadrature points, and the geoms of the scene. Constant after construction.
@@ -125,11 +125,6 @@ class Elastic {
   struct {
     std::vector<double> x, y, z, normal_x, normal_y, normal_z, area;
   } points_;  // quadrature points, taxel by taxel
-  // Taxels that share the forces on points: the range of each point, followed by the range of the cell of each taxel.
-  struct {
-    std::vector<int32_t> begin, taxel;
-    std::vector<double> part;
-  } shares_;
   std::vector<Siblings> siblings_;
   std::vector<int32_t> roots_;
   Solids solids_;

@@ -27,14 +27,13 @@
 
 namespace tactile {
 
-// Points of a layer that may be pressed. The first `single` points each represent the cell of a taxel.
+// Points of a layer that may be pressed. The first `single` points are the only ones of their taxels. The others
+// follow taxel by taxel.
 struct LayerPoints {
-  std::vector<double> x, y, z;      // position [m]
-  std::vector<double> u, v;         // the same, projected along the net force [m]
-  std::vector<double> gap, area;    // to the other surface [m], and projected [m2]
-  std::vector<double> force;        // [N]
-  std::vector<int32_t> source;      // taxel of a single point, quadrature point of the others
-  std::vector<int32_t> owner;       // taxel in whose cell it is
+  std::vector<double> u, v, z;    // coordinates [m]; u and v are x and y before Layer::press
+  std::vector<double> gap, area;  // to the other surface [m], and projected [m2]
+  std::vector<int32_t> taxel;     // of each single point, and then of each taxel with several
+  std::vector<int32_t> end;       // of the points of each taxel with several
   size_t count = 0, single = 0;
 
   void reserve(size_t number);
@@ -55,22 +54,45 @@ struct Integrals {
   double area = 0.0, area_u = 0.0, area_v = 0.0, area_uu = 0.0, area_uv = 0.0, area_vv = 0.0;
 };
 
-// What a layer has to balance.
+// The taxels that are pressed.
+struct Pressed {
+  std::vector<int32_t> taxel;  // as in LayerPoints
+  std::vector<double> force;   // normal force [N]
+  std::vector<double> u, v;    // its center in the cell of the taxel [m]
+  size_t count = 0;
+};
+
+// What a layer has to balance, along the axes of a pair.
 struct Balance {
-  double force;      // normal force > 0 [N]
-  double u, v;       // required center of pressure [m]
-  double stiffness;  // pressure per depth [Pa/m]
-  double spacing;    // of the taxels [m]
+  Vec3 force, moment;  // the force's z is > 0 [N, N m]
+  double stiffness;    // pressure per depth [Pa/m]
+  double spacing;      // of the taxels [m]
 };
 
-struct Pressure {
-  Plane plane;
-  double scale = 0.0;          // force per area times depth [N/m3]
-  double miss = kInfinity;     // distance between the resulting and the required center of pressure [m]
-  double highest = kInfinity;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
-};
+class Layer {
+ public:
+  LayerPoints points;
+  Pressed pressed;
 
-// Find the pressures at points, starting from a plane.
-Pressure press(LayerPoints& points, const Balance& load, Plane plane);
+  struct Result {
+    double miss = kInfinity;     // distance between the resulting and the required center of pressure [m]
+    double highest = kInfinity;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
+  };
+  // Make room for this number of points, and for as many pressed taxels.
+  void reserve(size_t number);
+  // Find the pressures at `points`, whose coordinates are changed from x and y to u and v, and sum them up by
+  // taxel in `pressed`. Starts with the indentation `start` [m].
+  Result press(const Balance& balance, double start);
+  // Change the forces in `pressed` so that they sum to `force` with the center (u, v), and leave out those that become
+  // 0. They are the areas of the points, one for each pressed taxel, times the depth below a plane, which is 0 at the
+  // start. Returns the distance by which the center is missed.
+  double adjust(double force, double u, double v, double spacing);
+
+ private:
+  double project(double lean_u, double lean_v);
+  double sum_up(const Plane& plane, double scale);
+
+  std::vector<double> loaded_;  // force on each point [N]
+};
 
 }  // namespace tactile

@@ -63,10 +63,6 @@ class TriangleBins {
   void fill(const Solids& solids, Range<const Placed> placed, const Columns& points, double reach);
   void clear() { shapes_.clear(); }
   void reduce_gaps(const Columns& points) const;
-  bool empty() const { return shapes_.empty(); }
-  // The part of a square around a point that is above a surface on which the point presses. If that surface is only
-  // beside the point, `gap` is that to its nearest place in the square.
-  double part_above(const Vec3& point, double half, double& gap) const;
 
  private:
   // A triangle projected along z. The barycentric coordinates of the second and third corner are a and b.
@@ -77,7 +73,6 @@ class TriangleBins {
     double facing;            // 1 up, -1 down
 
     double height(double px, double py) const;  // NaN if the vertical line misses the triangle
-    double plane(double px, double py) const;   // height of the triangle's plane
   };
   struct Crossing {
     double height, up;  // -infinity without one; triangles at this height that face up minus down
