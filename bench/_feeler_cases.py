@@ -73,7 +73,7 @@ def _shipped(
 def _primitives(name: str, distance: float) -> Case:
     """Return a case with about 2,000 feelers on a ball.
 
-    Ten primitives surround the ball. Their centres are at ``distance`` [m] from its centre.
+    Ten primitives surround the ball. Their centers are at ``distance`` [m] from its center.
     """
     z = np.linspace(-0.9, 0.9, len(PRIMITIVES))
     turn = np.pi * (3 - 5**0.5) * np.arange(len(PRIMITIVES))

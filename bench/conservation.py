@@ -6,7 +6,7 @@ types and have random sizes, poses, velocities and friction, including torsional
 run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
 The moment of the readings is that of the forces on the taxels at their positions. Moments that they do not
-reproduce are classified by the cause. A centre of pressure is out of reach if it is outside the convex hull
+reproduce are classified by the cause. A center of pressure is out of reach if it is outside the convex hull
 of the taxels that the layer can press. Then no non-negative readings can have the moment. The gaps at these
 taxels are measured with MuJoCo's ray casts, independently of the native code and in the same way for all
 geoms.
@@ -47,18 +47,18 @@ REACHED = 1e-6
 The lever arm is the spacing plus the largest distance of a contact from the body's origin.
 """
 OUTSIDE = 1e-6
-"""Distance from the convex hull beyond which a centre of pressure is out of reach [taxel spacings]."""
+"""Distance from the convex hull beyond which a center of pressure is out of reach [taxel spacings]."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
 """Whether the readings of a skin reproduce the moment of its contacts and, if not, why.
 
-``reached``: they reproduce it. ``no reach``: the centre of pressure is out of reach. ``one taxel``: a single
+``reached``: they reproduce it. ``no reach``: the center of pressure is out of reach. ``one taxel``: a single
 taxel has almost the entire force, and therefore no torsional moment. ``missed``: any other reason.
 """
 FACING, APART = 0.2, 0.7
 """Minimum cosine between a taxel's outward normal and the direction to the other surface, and between the
 normals of contacts that press together."""
 FADING = 0.005
-"""Mean square of the distance from the centre of pressure below which torsion fades [spacings2]."""
+"""Mean square of the distance from the center of pressure below which torsion fades [spacings2]."""
 FAR, PAST = 0.5, 1e-9
 """Constants of the ray casts in `_gap` [m].
 
@@ -165,7 +165,7 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
             continue
         spacing = skin.patch_spacings[pair.patch[0]]
         points = (_in_reach(simulation, pair, up) - origin) @ axes.T
-        # Use coordinates along the net force, in which the centre of pressure determines the moment.
+        # Use coordinates along the net force, in which the center of pressure determines the moment.
         along = points[:, :2] - np.outer(points[:, 2], [f[0] / f[2], f[1] / f[2]])
         center = np.array([-moment[1], moment[0]]) / f[2]
         if _distance(along / spacing, center / spacing) > OUTSIDE:
@@ -239,7 +239,7 @@ def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarra
 
 
 def _distance(points: np.ndarray, center: np.ndarray) -> float:
-    """Return the Manhattan distance of a centre (2,) from the convex hull of points (q, 2)."""
+    """Return the Manhattan distance of a center (2,) from the convex hull of points (q, 2)."""
     q = len(points)
     if not q:
         return np.inf

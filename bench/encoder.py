@@ -30,7 +30,7 @@ CONTACTS, TRANSFORMS, ARROWS = 50, 45, 50
 
 
 def marker_objects() -> Marker:
-    """Return a point marker built with one object per point and per colour."""
+    """Return a point marker built with one object per point and per color."""
     message = Marker(type=Marker.POINTS)
     message.header.frame_id = "world"
     message.points = [Point(x=x, y=y, z=z) for x, y, z in POINTS.tolist()]
@@ -152,7 +152,7 @@ def arrow_bytes() -> bytes:
 
 
 CASES: list[tuple[str, type, Callable[[], object], Callable[[], bytes], int]] = [
-    ("Marker, 5,000 points and colours", Marker, marker_objects, marker_bytes, 100),
+    ("Marker, 5,000 points and colors", Marker, marker_objects, marker_bytes, 100),
     (f"ContactWrenchArray, {CONTACTS} contacts", ContactWrenchArray, contact_objects, contact_bytes, 10),
     (f"TFMessage, {TRANSFORMS} transforms", TFMessage, transform_objects, transform_bytes, 1),
     (f"MarkerArray, {ARROWS} arrows", MarkerArray, arrow_objects, arrow_bytes, 1),

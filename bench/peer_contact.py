@@ -3,7 +3,7 @@
 Run as ``python bench/peer_contact.py``. It prints three tables:
 
 - Drake's hydroelastic contact (``pip install drake``; skipped without it): a rigid sphere and a rigid box at
-  a fixed depth in a compliant half space. Our skin gets Drake's force and centre of pressure and computes
+  a fixed depth in a compliant half space. Our skin gets Drake's force and center of pressure and computes
   the pressures.
 - MuJoCo's ``tactile`` sensor: the depth under a ball at rest.
 - Sum of the taxels: a nut on a pad is loaded in steps, as in IsaacLab's issue 5604. The taxels must sum to
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def with_drake() -> Table:
-    """Return a table that compares force, area, centre of pressure and pressures with Drake's."""
+    """Return a table that compares force, area, center of pressure and pressures with Drake's."""
     table = Table(title="hydroelastic contact of Drake | elastic_foundation")
     for column in (
         "case",
@@ -139,7 +139,7 @@ def _hydroelastic(geom: str, position: tuple, rotation: Rotation) -> tuple:
 def _ours(
     geom: str, position: tuple, rotation: Rotation, force: float, center: np.ndarray
 ) -> tuple[Skin, np.ndarray]:
-    """Return the skin of a plate, and its readings for a force [N] at a centre of pressure (2,) [m]."""
+    """Return the skin of a plate, and its readings for a force [N] at a center of pressure (2,) [m]."""
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco><worldbody><body>{PLATE}</body><body><geom {geom}/></body></worldbody></mujoco>"
     )

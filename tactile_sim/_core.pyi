@@ -66,36 +66,6 @@ def complete_contacts(model: int, values: Annotated[NDArray[numpy.float64], dict
     Write the contacts that carry a force in each environment, completed from `read_motrix` and their geoms.
     """
 
-class Need(enum.Enum):
-    """What the results of mj_forward need to hold."""
-
-    NOTHING = 0
-
-    FORWARD = 1
-
-    VALID_CONTROLS = 2
-
-class Forwarding:
-    """Avoids repeated calls of mj_forward for an mjData."""
-
-    def __init__(self, model: int, data: int) -> None: ...
-
-    def holds(self) -> bool:
-        """
-        Return whether the results hold, since state, inputs and options have not changed since `end`.
-        """
-
-    def begin(self) -> Need:
-        """Return what the results need, and check positions and velocities."""
-
-    def unstable(self) -> bool:
-        """Return whether MuJoCo found invalid values since the last reset."""
-
-    def end(self) -> None:
-        """
-        Check accelerations after mj_forward, and remember for which state it was called.
-        """
-
 class Worlds:
     """Environments of one model, stepped by MuJoCo's threads."""
 
@@ -456,6 +426,58 @@ class ChainProgram:
         """
         Compute the readings of some environments with the first `count` stages. `own(stage, env, step, interval, first, again, keep, key)` computes stages that the library does not know.
         """
+
+class Physics:
+    """The steps of an mjData, without repeated calls of mj_forward."""
+
+    def __init__(self, model: object, data: object, integrate: object, require_controls: object) -> None: ...
+
+    def forward(self) -> bool:
+        """
+        Compute everything for the current state; return False if nothing has changed since then.
+        """
+
+    def integrate(self) -> None:
+        """Advance one time step from the state of the last `forward`."""
+
+    def step(self, n: int) -> None:
+        """Advance n time steps."""
+
+    def unstable(self) -> bool:
+        """Return whether MuJoCo found invalid values since the last reset."""
+
+class Stepper:
+    """
+    Steps of a simulation whose readings and their memory need no Python code.
+    """
+
+    def __init__(self, physics: Physics, skin: object, function: SkinFunction, program: object | None, workspace: object | None, keeps: bool, marks: bool, rates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], taxels: int) -> None: ...
+
+    def set_pads(self, directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stops: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], states: Annotated[NDArray[numpy.float64], dict(shape=(None, 4), order='C', device='cpu')], thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], timestep: float) -> None:
+        """Set the pads whose contact states (p, 4) are stored."""
+
+    def advance(self, n: int, step: int, since_reset: int) -> None:
+        """
+        Take n steps, or fewer if the physics becomes unstable, and store the readings of those that are due.
+        """
+
+    @property
+    def taken(self) -> int:
+        """Number of steps that the last call of `advance` took."""
+
+    def stored(self) -> bool:
+        """Return whether readings were stored since the last call."""
+
+    def truth(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Return the readings (taxels, channels) before the signal chain."""
+
+    def output(self, step: int, keep: bool) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+        """
+        Return the readings after the chain, and their validity, which is empty if all are valid.
+        """
+
+    def published(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+        """Return what `advance` has stored last, as `output`."""
 
 def apply_rules(desired: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], velocities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.float64], dict(shape=(3, None), order='C', device='cpu')]) -> None:
     """

@@ -135,7 +135,7 @@ def test_closed_output_gives_one_error_line():
 def test_ctrl_c_during_imports_shows_no_traceback(tmp_path):
     """Importing MuJoCo turns a KeyboardInterrupt into an ImportError.
 
-    In this test, a module with the same behaviour replaces MuJoCo.
+    In this test, a module with the same behavior replaces MuJoCo.
     """
     (tmp_path / "mujoco.py").write_text(
         "import os, signal\n"

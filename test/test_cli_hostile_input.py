@@ -246,9 +246,15 @@ UNKNOWN = {
     "rate": "rates: {{{}}}",
     "joint": "control: {{{}}}",
     "pad": "skin: {{pads: {{{}}}}}",
+    "preset": "skin: {{pads: {{{}}}}}",
     "stage": "skin: {{sensor: {{cube: {{{}}}}}}}",
 }
-VALUES = {"joint": "{kp: 1.0}", "pad": "{body: nothing, spacing: 0.1}", "stage": "{std: 0.1}"}
+VALUES = {
+    "joint": "{kp: 1.0}",
+    "pad": "{body: nothing, spacing: 0.1}",
+    "preset": "{body: nothing, preset: xela_uspa44}",
+    "stage": "{std: 0.1}",
+}
 
 
 @pytest.mark.parametrize("kind", UNKNOWN)

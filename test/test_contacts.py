@@ -54,7 +54,7 @@ def test_contact_forces_match_weight_and_momentum_of_a_falling_pile():
     on_bodies = np.zeros((model.nbody, 3))
     for side, sign in ((0, -1.0), (1, 1.0)):
         np.add.at(on_bodies, contacts.bodies[:, side], sign * contacts.wrench_world[:, :3])
-    # Newton's law, m a = F + m g, at each free body's centre of mass, with the solver's tolerance of 1e-5.
+    # Newton's law, m a = F + m g, at each free body's center of mass, with the solver's tolerance of 1e-5.
     acceleration = data.qacc.reshape(-1, 6)[:, :3]
     mass = model.body_mass[1:, None]
     np.testing.assert_allclose(on_bodies[1:], mass * (acceleration - model.opt.gravity), atol=1e-4)

@@ -87,7 +87,7 @@ def test_poses_after_forward_match_the_joint_positions(integrator):
     engine.forward()
     shoulder, elbow = engine.data.qpos[:2]
     assert abs(engine.data.qvel[0]) > 1.0
-    # A rotation by q about +y moves x towards -z.
+    # A rotation by q about +y moves x toward -z.
     tip = [
         0.4 * np.cos(shoulder) + 0.4 * np.cos(shoulder + elbow),
         0.0,

@@ -27,7 +27,7 @@ def test_the_infant_has_the_size_and_mass_of_eighteen_months(infant):
     assert model.body("head").mass[0] / mass == pytest.approx(0.2, abs=0.03)
     straight = mujoco.MjData(model)
     mujoco.mj_kinematics(model, straight)
-    # It lies on its back with its feet towards x.
+    # It lies on its back with its feet toward x.
     crown = straight.geom("skull").xpos[0] - model.geom("skull").size[2]
     lengthwise = straight.geom("left_foot_inside").xpos[0] + model.geom("left_foot_inside").size[0]
     assert lengthwise - crown == pytest.approx(0.80, abs=0.02)

@@ -67,7 +67,7 @@ def test_joints_without_position_command_are_listed_with_the_reason(command, tmp
 
 
 def test_check_names_the_key_and_the_nearest_name(tmp_path, capsys):
-    config = tmp_path / "misspelt.yaml"
+    config = tmp_path / "misspelled.yaml"
     config.write_text(
         "/**:\n  ros__parameters:\n    scene: touch_cube.xml\n    skin: {scales: {cub: 0.02}}\n"
     )

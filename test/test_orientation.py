@@ -28,5 +28,5 @@ def test_area_of_holes_in_a_box(kept, area):
 def test_a_crack_is_no_hole():
     triangles = list(BOX.triangles)
     a, b, c = triangles.pop(0)
-    middle = 0.5 * (a + b)  # a vertex that the neighbour does not have
+    middle = 0.5 * (a + b)  # a vertex that the neighbor does not have
     assert hole_area(np.array([*triangles, [a, middle, c], [middle, b, c]])) == pytest.approx(0.0, abs=1e-12)

@@ -104,7 +104,7 @@ def test_own_robot_page_works(tmp_path, monkeypatch, capsys):
     names: dict = {}
     exec(code, names)
     measured = [names["left"][1], names["right"][1]]
-    # The fingers' inner faces start 39 mm from the centre, and the cup's radius is 20 mm; contact is soft.
+    # The fingers' inner faces start 39 mm from the center, and the cup's radius is 20 mm; contact is soft.
     np.testing.assert_allclose(measured, [100 * (0.04 - 0.019), -100 * (0.04 - 0.019)], rtol=0.05)
     applied = names["simulation"].engine.data.actuator_force
     np.testing.assert_allclose(measured, [applied[0], -applied[1]], rtol=1e-3)

@@ -74,7 +74,7 @@ def test_scene_taxels_contacts_and_images_are_displayed(shown):
     assert [name for name, each in displays.items() if not each["Enabled"]] == hidden
     taxels = displays["Taxels"]
     assert taxels["Channel Name"] == "intensity"
-    assert not taxels["Autocompute Intensity Bounds"]  # with a fixed scale, colours do not flicker
+    assert not taxels["Autocompute Intensity Bounds"]  # with a fixed scale, colors do not flicker
     legend = displays["Skin" if shown.has_triangles else "Taxels"]["Name"]
     assert f"{taxels['Max Intensity']:g} N" in legend
     ends = [taxels[key] for key in ("Min Color", "Max Color")]
@@ -87,7 +87,7 @@ def test_legend_fits_into_the_panel(shown):
     tree = panel["Property Tree Widget"]
     room = tree["Splitter Ratio"] * PANEL - INDENT
     assert room >= LETTER * max(len(each["Name"]) for each in shown.manager["Displays"])
-    # The namespaces of this display name the colours of the arrows.
+    # The namespaces of this display name the colors of the arrows.
     assert tree["Expanded"] == ["/Contacts1", "/Contacts1/Namespaces1"]
 
 

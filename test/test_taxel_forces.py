@@ -1,4 +1,4 @@
-"""Test taxel forces for each touch function, centres of touch, and states of bodies."""
+"""Test taxel forces for each touch function, centers of touch, and states of bodies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tactile_sim import config
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.taxel_forces import TaxelForces
-from tactile_sim.simulation.touched import centres_of_touch
+from tactile_sim.simulation.touched import centers_of_touch
 
 SCENE = """
 <mujoco><option timestep="0.002" cone="elliptic"/><worldbody>
@@ -81,7 +81,7 @@ def test_forces_along_taxel_axes_have_two_tangents_and_the_inward_normal(sliding
     np.testing.assert_allclose(forces.on_bodies(snapshot), snapshot.ideal_readings("force_vector"), atol=1e-6)
 
 
-def test_centre_of_touch_is_the_weighted_mean_of_contacts():
+def test_center_of_touch_is_the_weighted_mean_of_contacts():
     contacts = Contacts(np.zeros((3, Contacts.WIDTH)), np.zeros((3, Contacts.IDS), np.int32))
     contacts.bodies[:] = [[0, 1], [1, 2], [0, 2]]
     contacts.position[:] = [[0, 0, 0], [1, 0, 0], [5, 5, 5]]
@@ -90,11 +90,11 @@ def test_centre_of_touch_is_the_weighted_mean_of_contacts():
     positions = np.array([[0, 0, 0], [0, 0, 1.0], [0, 0, 0], [9, 9, 9]])
     rotations = np.broadcast_to(np.eye(3), (4, 3, 3)).copy()
     rotations[1] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # the body's x axis is the world's y axis
-    weights, centres = centres_of_touch(contacts, positions, rotations, np.array([1, 3]))
+    weights, centers = centers_of_touch(contacts, positions, rotations, np.array([1, 3]))
     np.testing.assert_allclose(weights, [4.0, 0.0])
     # Its contacts have weights 1 and 3, so the mean is at 0.75 along the world's x axis, the body's -y axis.
-    np.testing.assert_allclose(centres[0], [0, -0.75, -1, 0, 0, -1], atol=1e-12)
-    assert not centres[1].any()
+    np.testing.assert_allclose(centers[0], [0, -0.75, -1, 0, 0, -1], atol=1e-12)
+    assert not centers[1].any()
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "motrix"])

@@ -27,7 +27,7 @@ GRASP, CLOSED = 6.0, 2.5
 WITHOUT = ("--ros-args", "-p", "rates.images:=0.0", "-p", "rates.points:=0.0")
 """Arguments that turn off the topics that no figure uses."""
 COLORS = 256
-"""Number of colours in PNG files, limited to reduce their size."""
+"""Number of colors in PNG files, limited to reduce their size."""
 QUIET = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 
 

@@ -32,7 +32,7 @@ DPI = 100
 SIZE = (900, 720)
 """Size of a rendered scene [pixels]."""
 FREE = np.array([0.55, 0.62, 0.70, 0.35])
-"""Colour (RGBA) of feelers that detect nothing; the colour map applies to the others."""
+"""Color (RGBA) of feelers that detect nothing; the color map applies to the others."""
 
 PRIMITIVES = {
     "box": 'type="box" size=".06 .045 .03"',
@@ -113,12 +113,12 @@ def scene_image(
     with mujoco.Renderer(model, 2 * SIZE[1], 2 * SIZE[0], max_geom=20000) as renderer:
         renderer.update_scene(data, camera)
         scene = renderer.scene
-        for start, tip, colour in zip(
+        for start, tip, color in zip(
             starts, starts + feelers.lengths[:, None] * directions, tint, strict=True
         ):
             geom = scene.geoms[scene.ngeom]
             kind = mujoco.mjtGeom.mjGEOM_CAPSULE
-            mujoco.mjv_initGeom(geom, kind, np.zeros(3), np.zeros(3), np.eye(3).ravel(), colour)
+            mujoco.mjv_initGeom(geom, kind, np.zeros(3), np.zeros(3), np.eye(3).ravel(), color)
             mujoco.mjv_connector(geom, kind, 0.0006, start, tip)
             scene.ngeom += 1
         drawn = Image.fromarray(renderer.render())

@@ -134,7 +134,7 @@ def responses() -> Figure:
 
 
 def patch(ax: Axes, bar: Axes, positions: np.ndarray, force: np.ndarray) -> None:
-    """Draw the taxels (n, 2) [mm] of a flat patch from above, coloured by force (n,) [N]."""
+    """Draw the taxels (n, 2) [mm] of a flat patch from above, colored by force (n,) [N]."""
     on = force > 0
     ax.scatter(*positions[~on].T, s=50, color="#e3e7ed", linewidths=0)
     drawn = ax.scatter(
@@ -142,18 +142,18 @@ def patch(ax: Axes, bar: Axes, positions: np.ndarray, force: np.ndarray) -> None
     )
     ax.plot(*(1e3 * PRESSED), "+", color=MARK, markersize=11, markeredgewidth=2)
     ax.set(aspect="equal", xlim=(-11.5, 11.5), ylim=(-11.5, 11.5), xlabel="x [mm]", ylabel="y [mm]")
-    colours = ax.figure.colorbar(drawn, cax=bar)
-    colours.set_label("force per taxel [N]")
-    colours.outline.set_visible(False)
+    colors = ax.figure.colorbar(drawn, cax=bar)
+    colors.set_label("force per taxel [N]")
+    colors.outline.set_visible(False)
 
 
-def save(fig: Figure, image: str, colours: int = 0) -> None:
+def save(fig: Figure, image: str, colors: int = 0) -> None:
     """Save a figure in docs/.
 
     Args:
         fig: The figure.
         image: Path of the image file, relative to docs/.
-        colours: Maximum number of colours, which limits the file size. With 0, it is unlimited.
+        colors: Maximum number of colors, which limits the file size. With 0, it is unlimited.
     """
     path = DOCS / image
     path.parent.mkdir(exist_ok=True)
@@ -161,13 +161,13 @@ def save(fig: Figure, image: str, colours: int = 0) -> None:
     fig.savefig(drawn, dpi=DPI)
     plt.close(fig)
     rendered = Image.open(drawn).convert("RGB")
-    if colours:
-        rendered = rendered.quantize(colours, dither=Image.Dither.NONE)
+    if colors:
+        rendered = rendered.quantize(colors, dither=Image.Dither.NONE)
     rendered.save(path, optimize=True)
     print(f"{image} ({path.stat().st_size // 1000} kB)")
 
 
 if __name__ == "__main__":
-    save(placements(), "images/placements.png", colours=128)
+    save(placements(), "images/placements.png", colors=128)
     save(responses(), "images/responses.png")
     plots_page()

@@ -32,7 +32,7 @@ PRESSED = 2.0
 
 
 def shapes() -> dict[str, CrossSection]:
-    """Return the outlines of the shapes, each centred on the origin [mm]."""
+    """Return the outlines of the shapes, each centerd on the origin [mm]."""
     turns = np.radians(90 + 36 * np.arange(10))
     radii = np.where(np.arange(10) % 2 == 0, 12.0, 5.5)
     star = np.stack([radii * np.cos(turns), radii * np.sin(turns)], axis=1)
@@ -53,7 +53,7 @@ def bar(left: float, right: float, low: float, high: float) -> CrossSection:
 
 
 def glyph(letter: str) -> CrossSection:
-    """Return the outline of a letter, centred on the origin."""
+    """Return the outline of a letter, centerd on the origin."""
     path = TextPath((0, 0), letter, size=LETTER, prop=FontProperties(family="DejaVu Sans", weight="bold"))
     section = CrossSection([points[:-1] for points in path.to_polygons()], FillRule.EvenOdd)
     x0, y0, x1, y1 = section.bounds()

@@ -72,7 +72,7 @@ TOPICS = (
         "web_view",
         "std_msgs/msg/String",
         "once",
-        "camera and colour scale of the [view](view.md#the-view-in-a-bag), only with `--web`",
+        "camera and color scale of the [view](view.md#the-view-in-a-bag), only with `--web`",
     ),
     ("robot_description", "std_msgs/msg/String", "once", "URDF"),
     ("/tf", "tf2_msgs/msg/TFMessage", "tf", "moving bodies"),

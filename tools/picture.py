@@ -3,7 +3,7 @@
 
     MUJOCO_GL=egl python tools/picture.py
 
-Each dot is a taxel, coloured by its force; loaded taxels on hidden sides of bodies shine through. Green
+Each dot is a taxel, colored by its force; loaded taxels on hidden sides of bodies shine through. Green
 arrows show the contact forces on the skin.
 """
 
@@ -21,14 +21,14 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from tactile_sim import config
 from tactile_sim.simulation import Simulation, Snapshot
 
-NO_OPENGL = """picture.py: MuJoCo cannot initialise OpenGL. Without a display:
+NO_OPENGL = """picture.py: MuJoCo cannot initialize OpenGL. Without a display:
   sudo apt install libegl1 libgl1-mesa-dri    then  MUJOCO_GL=egl python tools/picture.py
   sudo apt install libosmesa6                 then  MUJOCO_GL=osmesa python tools/picture.py"""
 OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "skins.png"
 HEIGHT = 560
 SUPERSAMPLING = 2
 FORCES = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Forces [N] on the colour scale, from dark to bright; taxels with lower forces stay grey."""
+"""Forces [N] on the color scale, from dark to bright; taxels with lower forces stay gray."""
 ARROW_SCALE = 0.012
 """Length of force arrows [m/N]."""
 UNLOADED = (0.50, 0.58, 0.70, 1.0)
@@ -84,11 +84,11 @@ class View:
     elevation: float
     throw: Throw | None = None
     forces: tuple[float, ...] = FORCES
-    """Forces on the colour scale, from dark to bright [N]."""
+    """Forces on the color scale, from dark to bright [N]."""
     unloaded: tuple[float, float, float, float] = UNLOADED
-    """Colour (RGBA) of taxels whose force is below the colour scale."""
+    """Color (RGBA) of taxels whose force is below the color scale."""
     materials: Mapping[str, tuple[float, float, float, float]] = field(default_factory=dict)
-    """Colours (RGBA) of materials, in addition to `MATERIALS`."""
+    """Colors (RGBA) of materials, in addition to `MATERIALS`."""
     glow: tuple[tuple[float, float], ...] = ((3, 0.35), (10, 0.5), (30, 0.7))
     """Radii [pixels, supersampled] and weights of the blurred light of loaded taxels."""
 
@@ -143,8 +143,8 @@ def simulate(view: View) -> Snapshot:
     return simulation.observe()
 
 
-def colours(brightness: np.ndarray) -> np.ndarray:
-    """Return colours (n, 3) from dark violet to light yellow for brightness (n,) from 0 to 1."""
+def colors(brightness: np.ndarray) -> np.ndarray:
+    """Return colors (n, 3) from dark violet to light yellow for brightness (n,) from 0 to 1."""
     place = brightness * (len(INFERNO) - 1)
     return np.stack([np.interp(place, range(len(INFERNO)), c) for c in INFERNO.T / 255], axis=1)
 
@@ -168,7 +168,7 @@ class Taxels:
         first /= np.linalg.norm(first, axis=1)[:, None]
         self.frame = np.stack([first, np.cross(normals, first), normals], axis=2)
         self.rgba = np.tile(np.array(view.unloaded), (len(force), 1))
-        self.rgba[self.felt, :3] = colours(brightness[self.felt])
+        self.rgba[self.felt, :3] = colors(brightness[self.felt])
         self.emission = np.full(len(force), 0.1)
         self.emission[self.felt] = 0.8
 
@@ -270,12 +270,12 @@ def render(view: View) -> Image.Image:
 
 
 def legend(image: Image.Image) -> None:
-    """Draw the colour scale in the lower left corner of the second panel."""
+    """Draw the color scale in the lower left corner of the second panel."""
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(size=14)
     width, height = 180, 8
     left, top = VIEWS[0].width + 32, image.height - 44
-    bar = (colours(np.linspace(0, 1, width)) * 255).astype(np.uint8)
+    bar = (colors(np.linspace(0, 1, width)) * 255).astype(np.uint8)
     image.paste(Image.fromarray(np.tile(bar, (height, 1, 1))), (left, top))
     for x, force in zip(np.linspace(left, left + width, len(FORCES)), FORCES, strict=True):
         draw.text((x, top + height + 4), f"{force:g}", font=font, fill=(200, 206, 216), anchor="ma")

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONFIG = "touch_cube"
 PICTURE = ROOT / "docs" / "images" / f"rviz_{CONFIG}.png"
 WINDOW = "1200x846x24"
-"""Size of the virtual screen and of the configured RViz window [pixels], and colour depth [bits]."""
+"""Size of the virtual screen and of the configured RViz window [pixels], and color depth [bits]."""
 PATIENCE = 60.0
 """Maximum time for the node to start [s]."""
 SETTLE = 10.0

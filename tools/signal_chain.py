@@ -72,7 +72,7 @@ def main() -> None:
         axis.set_title(f"{stage}\n{{{block}}}", fontsize=8)
         axis.grid(alpha=0.3)
     figure.supxlabel("time [s]", fontsize=9)
-    figure.supylabel("force of a taxel [N]: input (grey), output (green)", fontsize=9)
+    figure.supylabel("force of a taxel [N]: input (gray), output (green)", fontsize=9)
     figure.savefig(PICTURE, dpi=100)
 
 

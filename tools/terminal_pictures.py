@@ -30,7 +30,7 @@ FIRST, LAST, WIDTH = 14, 14, 130
 PAGE = """<body style="margin: 0; background: #14171c"><pre style="margin: 0; padding: 14px 18px;
 color: #d6dce5; display: inline-block; font: 14px/1.35 'DejaVu Sans Mono', monospace">{}</pre></body>"""
 COLORS = 64
-"""Number of colours in the PNG files, limited to reduce their size."""
+"""Number of colors in the PNG files, limited to reduce their size."""
 
 
 def output(command: str) -> list[str]:

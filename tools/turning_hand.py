@@ -35,7 +35,7 @@ STAGE = {
     "pad": (0.15, 0.17, 0.21, 1.0),
     "elastomer": (0.17, 0.19, 0.24, 1.0),
 }
-"""Colours of materials, which are dark so that the brightest objects are the loaded taxels."""
+"""Colors of materials, which are dark so that the brightest objects are the loaded taxels."""
 VIEW = View(
     config="hand",
     time=START,

@@ -47,7 +47,7 @@ MAPS = ["20250316_155729_probe", "20250317_134149_probe"]
 
 
 def make_excerpts(insole: Path, eflesh: Path) -> None:
-    """Write the excerpts of the data sets, with their licences."""
+    """Write the excerpts of the data sets, with their licenses."""
     from scipy.io import loadmat
 
     def pressure(name: str, step: int) -> None:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tactile/geometry.h"
+#include "tactile/readings.h"
 #include "tactile/skin.h"
 
 namespace nb = nanobind;
@@ -119,7 +120,12 @@ class Memory {
   Py_buffer view_;
 };
 
+// Write the readings of a skin due to the contacts in mjData to `out`, zeros, and the taxels that were written.
+void read_skin(nb::handle skin, const tactile::Function& function, const mjModel& model, const mjData& data, double* out,
+               std::vector<int64_t>& touched);
+
 void bind_chain(nb::module_& m);
 void bind_engines(nb::module_& m);
 void bind_skin(nb::module_& m);
+void bind_stepping(nb::module_& m);
 void bind_trifinger(nb::module_& m);

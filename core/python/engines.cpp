@@ -187,24 +187,6 @@ void bind_motrix(nb::module_& m) {
 }
 
 void bind_batch(nb::module_& m) {
-  using tactile::Forwarding;
-  nb::enum_<Forwarding::Need>(m, "Need", "What the results of mj_forward need to hold.")
-      .value("NOTHING", Forwarding::kNothing)
-      .value("FORWARD", Forwarding::kForward)
-      .value("VALID_CONTROLS", Forwarding::kValidControls);
-  nb::class_<Forwarding>(m, "Forwarding", "Avoids repeated calls of mj_forward for an mjData.")
-      .def(
-          "__init__",
-          [](Forwarding* self, uintptr_t model, uintptr_t data) {
-            new (self) Forwarding(model_at(model), data_at(data));
-          },
-          "model"_a, "data"_a)
-      .def("holds", &Forwarding::holds,
-           "Return whether the results hold, since state, inputs and options have not changed since `end`.")
-      .def("begin", &Forwarding::begin, "Return what the results need, and check positions and velocities.")
-      .def("unstable", &Forwarding::unstable, "Return whether MuJoCo found invalid values since the last reset.")
-      .def("end", &Forwarding::end, "Check accelerations after mj_forward, and remember for which state it was called.");
-
 #ifdef TACTILE_HAS_WORLDS
   using tactile::Worlds;
   using Ids = std::optional<Array<const int32_t, -1>>;

@@ -334,6 +334,7 @@ NB_MODULE(_core, m) {
   bind_placement(m);
   bind_skin(m);
   bind_chain(m);
+  bind_stepping(m);
   bind_trifinger(m);
 
   nb::class_<tactile::FeelerBody>(m, "FeelerBody", "The feelers of one body, in its frame.")

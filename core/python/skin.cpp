@@ -178,22 +178,25 @@ void read(const SharedSkin& self, const tactile::Function& function, const Conta
             out.data());
 }
 
+// Write the readings due to the contacts in mjData to `out`, zeros.
 template <class T>
-void read_data(const SharedSkin& self, const tactile::Function& function, uintptr_t model, uintptr_t data,
-               const Out<T, nb::ndim<2>>& out) {
-  const mjModel& scene = model_at(model);
-  const mjData& state = *reinterpret_cast<const mjData*>(data);
-  self.fit(function, tactile::channels_of(function.quantity), out);
+void read_state(const SharedSkin& self, const tactile::Function& function, const mjModel& scene, const mjData& state,
+                const Borrowed& scratch, T* out) {
   require(static_cast<size_t>(scene.nbody) == self.slots.size() &&
               static_cast<size_t>(scene.ngeom) <= self.geoms.size(), "the skin must be of this model");
-  const Borrowed scratch(self);
   const auto room = static_cast<size_t>(state.ncon);
   if (scratch->contacts.size() < room) scratch->contacts.resize(room), scratch->ids.resize(room);
   const int count = tactile::read_contacts(scene, state, scratch->contacts.data(), scratch->ids.data());
   const tactile::BodyPoses poses{reinterpret_cast<const Vec3*>(state.xpos),
                                  reinterpret_cast<const Mat3*>(state.xmat)};
-  self.read({scratch->contacts.data(), static_cast<size_t>(count)}, scratch->ids.data(), poses, function, *scratch,
-            out.data());
+  self.read({scratch->contacts.data(), static_cast<size_t>(count)}, scratch->ids.data(), poses, function, *scratch, out);
+}
+
+template <class T>
+void read_data(const SharedSkin& self, const tactile::Function& function, uintptr_t model, uintptr_t data,
+               const Out<T, nb::ndim<2>>& out) {
+  self.fit(function, tactile::channels_of(function.quantity), out);
+  read_state(self, function, model_at(model), data_at(data), Borrowed(self), out.data());
 }
 
 template <class T>
@@ -479,6 +482,14 @@ void bind_class(nb::module_& m) {
 }
 
 }  // namespace
+
+void read_skin(nb::handle skin, const tactile::Function& function, const mjModel& model, const mjData& data, double* out,
+               std::vector<int64_t>& touched) {
+  const auto& self = nb::cast<const SharedSkin&>(skin);
+  const Borrowed scratch(self);
+  read_state(self, function, model, data, scratch, out);
+  touched = scratch->touched;
+}
 
 void bind_skin(nb::module_& m) {
   bind_class(m);

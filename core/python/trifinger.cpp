@@ -37,9 +37,9 @@ void add_drag(uintptr_t model, uintptr_t data, const Numbers& dampings) {
   require(dampings.size() == static_cast<size_t>(m.nbody), "dampings must have one value for each body");
   for (int body = 1; body < m.nbody; ++body) {
     if (dampings(body) == 0.0) continue;
-    const double *move = d.cvel + 6 * body, *spin = move, *centre = d.subtree_com + 3 * m.body_rootid[body];
+    const double *move = d.cvel + 6 * body, *spin = move, *center = d.subtree_com + 3 * m.body_rootid[body];
     double arm[3], velocity[3], wrench[6];
-    for (int i = 0; i < 3; ++i) arm[i] = d.xipos[3 * body + i] - centre[i];
+    for (int i = 0; i < 3; ++i) arm[i] = d.xipos[3 * body + i] - center[i];
     for (int i = 0; i < 3; ++i) {
       const int j = (i + 1) % 3, k = (i + 2) % 3;
       velocity[i] = move[3 + i] + spin[j] * arm[k] - spin[k] * arm[j];

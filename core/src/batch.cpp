@@ -1,5 +1,6 @@
 #include "tactile/batch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -51,9 +52,7 @@ bool Forwarding::holds() {
 
 Forwarding::Need Forwarding::begin() {
   if (holds()) return kNothing;
-  for (int k = 0; k < model_.nu; ++k) {
-    if (!(std::abs(data_.ctrl[k]) < mjMAXVAL)) return kValidControls;
-  }
+  if (!controls_valid()) return kValidControls;
   mj_checkPos(&model_, &data_);
   mj_checkVel(&model_, &data_);
   return kForward;
@@ -62,6 +61,10 @@ Forwarding::Need Forwarding::begin() {
 void Forwarding::end() {
   mj_checkAcc(&model_, &data_);
   read(values_);
+}
+
+bool Forwarding::controls_valid() const {
+  return std::all_of(data_.ctrl, data_.ctrl + model_.nu, [](double value) { return std::abs(value) < mjMAXVAL; });
 }
 
 bool Forwarding::unstable() const {

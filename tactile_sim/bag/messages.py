@@ -192,7 +192,7 @@ def _compare(required: Any, found: Any, place: str) -> None:
 VIEW_TOPIC, VIEW_TYPE = "web_view", "std_msgs/msg/String"
 """Name, relative to the namespace of the node, and type of the latched topic."""
 LARGEST = 1e6
-"""Upper limit of coordinates [m] and of the end of the colour scale."""
+"""Upper limit of coordinates [m] and of the end of the color scale."""
 FIELDS_OF_VIEW = 0.01, 3.0
 """Smallest and largest field of view with which a scene is recognizable [rad]."""
 PARALLEL = 1e-7
@@ -210,7 +210,7 @@ def is_view_topic(name: str, type_name: str) -> bool:
 
 @dataclass(frozen=True)
 class LiveView:
-    """Camera and colour scale of a view."""
+    """Camera and color scale of a view."""
 
     position: Vector
     """Position of the camera in the world frame [m]."""
@@ -221,9 +221,9 @@ class LiveView:
     field_of_view: float
     """Vertical field of view [rad]."""
     scale_end: float = 0.0
-    """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
+    """Reading at the end of the color scale; 0 adapts the scale to the readings."""
     logarithmic: bool = True
-    """Whether the colour scale is logarithmic."""
+    """Whether the color scale is logarithmic."""
     dots: bool = False
     """Whether taxels are drawn as dots instead of a surface."""
 

@@ -13,11 +13,10 @@ from typing import Any
 import yaml
 
 from tactile_sim.common.errors import BagError
-from tactile_sim.common.files import MB, read_file
+from tactile_sim.common.files import MB, YAML_LOADER, read_file
 
 DEEPEST = 50
 _MOST_CHARACTERS = 16 << 20
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse_yaml(text: str) -> Any:
@@ -26,11 +25,11 @@ def parse_yaml(text: str) -> Any:
         raise ValueError(f"must have at most {_MOST_CHARACTERS} characters, got {len(text)}")
     try:
         depth = 0
-        for event in yaml.parse(text, Loader=_LOADER):
+        for event in yaml.parse(text, Loader=YAML_LOADER):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > DEEPEST:
                 raise ValueError(f"must be nested at most {DEEPEST} deep")
-        return yaml.load(text, Loader=_LOADER)
+        return yaml.load(text, Loader=YAML_LOADER)
     except (yaml.YAMLError, TypeError, OverflowError) as error:
         raise ValueError(" ".join(str(error).split())) from None
 

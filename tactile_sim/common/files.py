@@ -14,11 +14,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+import yaml
+
 from tactile_sim.common.errors import ConfigError, SceneError, TactileSimError, suggest
 
 PACKAGE = "tactile_sim"
 PACKAGE_LEVELS = 4
 """Maximum depth of the search for packages below a folder [levels]."""
+YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Loader of PyYAML; libyaml, where present, is ten times as fast."""
 _EXTENSIONS = {"config": (".yaml", ".yml"), "scenes": (".xml", ".urdf")}
 _ERRORS = {"config": ConfigError, "scenes": SceneError}
 

@@ -133,10 +133,11 @@ def match(
         (entry for entry in table if entry not in known), key=lambda entry: (_literals(entry), entry)
     )
     for pattern in patterns:
-        is_pattern = _is_pattern(pattern)
-        matches = [name for name in candidates if fnmatchcase(name, pattern)] if is_pattern else []
+        matches = [name for name in candidates if fnmatchcase(name, pattern)] if is_pattern(pattern) else []
         if not matches:
-            what = f"no {kind} matches the pattern" if is_pattern else f"the scene has no {kind} named"
+            what = (
+                f"no {kind} matches the pattern" if is_pattern(pattern) else f"the scene has no {kind} named"
+            )
             errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}", near=(pattern, candidates)))
         for name in matches:
             rival = chosen.get(name, pattern)
@@ -154,7 +155,8 @@ def match(
     return chosen | {entry: entry for entry in table if entry in known}
 
 
-def _is_pattern(entry: str) -> bool:
+def is_pattern(entry: str) -> bool:
+    """Tell whether a key is a shell pattern rather than a name."""
     return any(character in entry for character in "*?[")
 
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import yaml
 
 from tactile_sim.common.errors import ConfigError
-from tactile_sim.common.files import MB, read_file, shipped_file, similar_file
+from tactile_sim.common.files import MB, YAML_LOADER, read_file, shipped_file, similar_file
 from tactile_sim.common.schema import check_characters
 
 Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
@@ -111,16 +111,13 @@ def applies(section: str, node: str) -> bool:
     return re.fullmatch(pattern, node) is not None
 
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast
-
-
 class _Reader:
     """Reads the parameters in a file in one pass over the YAML events."""
 
     def __init__(self, text: str, source: str):
         self._source = source
         self._lines = text.split("\n")
-        self._events = yaml.parse(text, Loader=_LOADER)
+        self._events = yaml.parse(text, Loader=YAML_LOADER)
         self._sections: dict[str, dict[str, Value]] = {}
 
     def sections(self) -> dict[str, dict[str, Value]]:

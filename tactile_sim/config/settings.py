@@ -262,6 +262,28 @@ class PadSettings:
         "orientation of the pad on its body, quaternion x y z w; default: that of the body",
         None,
     )
+    outward: tuple[float, ...] | None = parameter(
+        Numbers(lengths=(3,)),
+        "instead of `orientation`: outward normal of the pad, body frame; its x axis is then the tangent "
+        "nearest to the body's x axis, or to its y axis if the normal is within 18 degrees of x",
+        None,
+        name="normal",
+    )
+    turn: float | None = parameter(
+        Number(least=-360.0, most=360.0, unit="degrees"),
+        "with `normal` or `surface`: angle about the normal, counterclockwise seen from outside [degrees]",
+        None,
+    )
+    surface: bool | None = parameter(
+        Flag(),
+        "move the pad's origin to the nearest point of the surface, and its taxels along the normal to the "
+        "surface, whose normals they take; without `normal` and `orientation`, the surface at the origin "
+        "determines the pad's normal",
+        None,
+    )
+    mirror: bool | None = parameter(
+        Flag(), "mirror the taxels along the pad's x axis, as on the other hand; ids and axes stay", None
+    )
     rate: float | None = parameter(
         Number(least=SLOWEST, unit="Hz"),
         "rate of the topics of the pad [Hz of simulation time], at most one message per step; default "
@@ -313,10 +335,15 @@ class PadSettings:
                 raise ValueError(f"{name}: must not be given with a flex; remove it")
         if self.within is not None and self.normal is None:
             raise ValueError("region.within: requires region.normal")
-        for name in ("position", "orientation"):
+        for name in ("position", "orientation", "outward", "turn", "surface", "mirror"):
             if getattr(self, name) is not None and not (self.layout or self.rows):
-                raise ValueError(f"{name}: requires a preset, layout or grid; remove it")
-        for name, example in (("normal", [0.0, 0.0, 1.0]), ("orientation", [0.0, 0.0, 0.0, 1.0])):
+                raise ValueError(f"{self.key(name)}: requires a preset, layout or grid; remove it")
+        if self.outward is not None and self.orientation is not None:
+            raise ValueError("normal: must not be given with orientation; remove one")
+        if self.turn is not None and (self.orientation or not (self.outward or self.surface)):
+            raise ValueError("turn: requires normal or surface, without orientation")
+        up = [0.0, 0.0, 1.0]
+        for name, example in (("normal", up), ("outward", up), ("orientation", [0.0, 0.0, 0.0, 1.0])):
             value = getattr(self, name)
             if value is not None and np.linalg.norm(value) < 1e-6:
                 raise ValueError(

@@ -12,12 +12,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from tactile_sim import presets
 from tactile_sim.common.errors import ConfigError, ErrorList, suggest
 from tactile_sim.common.files import of_address, shipped_file
-from tactile_sim.common.frames import to_wxyz
-from tactile_sim.common.names import Names, match, topic_token
+from tactile_sim.common.names import Names, is_pattern, match, topic_token
 from tactile_sim.common.schema import checks
 from tactile_sim.config.settings import FeelerSettings, PadSettings, Settings
 from tactile_sim.engines.registry import engine_plugin
@@ -25,7 +25,8 @@ from tactile_sim.signal_chain.stage import ENABLED
 from tactile_sim.skin.limits import check_count, colliding_areas
 from tactile_sim.skin.pads import Layout, PadPlan, Region, grid, read_layout
 from tactile_sim.skin.pads.flex import carrier
-from tactile_sim.skin.pads.layout import spacing_of
+from tactile_sim.skin.pads.layout import facing, spacing_of
+from tactile_sim.skin.pads.place import body_shapes, laid_on_surface
 from tactile_sim.skin.state import ContactThresholds
 
 
@@ -102,14 +103,9 @@ def match_scales(
         where: Prefix for error messages (file and key).
     """
     can_feel = _feeling(model, names)
-    for entry in scales:
-        matched = [body for body in names.bodies[1:] if fnmatch.fnmatchcase(body, entry)]
-        if (
-            matched
-            and scales[entry] is not None
-            and entry not in names.bodies
-            and not set(matched) & set(can_feel)
-        ):
+    for entry in (entry for entry in scales if is_pattern(entry) and entry not in names.bodies):
+        matched = fnmatch.filter(names.bodies[1:], entry)
+        if matched and scales[entry] is not None and not set(matched) & set(can_feel):
             raise ConfigError(
                 f"{where}.{entry}: none of the bodies that match ({len(matched)}) has a geom that collides,"
                 " which skin requires; set contype and conaffinity of their geoms in the scene"
@@ -316,10 +312,18 @@ def _plan(
         else:
             assert pad.columns and pad.pitch and pad.rows
             layout = grid(pad.rows, pad.columns, (pad.pitch[0], pad.pitch[1]))
-        rotation = np.empty(9)
-        quaternion = np.array(pad.orientation or (0.0, 0.0, 0.0, 1.0))
-        mujoco.mju_quat2Mat(rotation, to_wxyz(quaternion / np.linalg.norm(quaternion)))
-        layout = layout.moved(np.array(pad.position or (0.0, 0.0, 0.0)), rotation.reshape(3, 3))
+        if pad.mirror:
+            layout = layout.mirrored()
+        position, turn = np.array(pad.position or (0.0, 0.0, 0.0)), pad.turn or 0.0
+        rotation = None if pad.surface else np.eye(3)
+        if pad.orientation is not None:
+            rotation = Rotation.from_quat(pad.orientation).as_matrix()
+        elif pad.outward is not None:
+            rotation = facing(np.array(pad.outward), turn)
+        if pad.surface and body >= 0:
+            layout = laid_on_surface(body_shapes(model, body), layout, position, rotation, turn, where)
+        elif rotation is not None:
+            layout = layout.moved(position, rotation)
     elif pad.flex is not None:
         flex = _flex(pad.flex, model, f"{where}.flex")
         body = carrier(model, flex)

@@ -146,7 +146,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
 
     motrixsim computes the contacts of a state only in the step that starts from it. Therefore, ``forward``
     already takes that step and ``integrate`` accepts its result. If controls or state change in between, the
-    step is repeated. As in MuJoCo, values that are read after ``step`` belong to the state before the last
+    step is repeated. Like MuJoCo's, values that are read after ``step`` belong to the state before the last
     time step.
     """
 

@@ -30,7 +30,6 @@ STABILITY_WARNINGS = {
     int(mujoco.mjtWarning.mjWARN_BADQVEL): "velocity",
     int(mujoco.mjtWarning.mjWARN_BADQACC): "acceleration",
 }
-_NOTHING, _VALID_CONTROLS = _core.Need.NOTHING, _core.Need.VALID_CONTROLS
 
 
 def keyframe_id(model: mujoco.MjModel, keyframe: str | None) -> int:
@@ -312,6 +311,18 @@ def first_bad(counts: list[int]) -> int | None:
     return max(STABILITY_WARNINGS, key=counts.__getitem__)
 
 
+_INTEGRATE = {
+    "mjINT_EULER": mujoco.mj_Euler,
+    "mjINT_RK4": lambda model, data: mujoco.mj_RungeKutta(model, data, 4),
+    "mjINT_IMPLICIT": mujoco.mj_implicit,
+    "mjINT_IMPLICITFAST": mujoco.mj_implicit,
+    # This integrator has no public function. mj_step2 solves again from the same warm start, so the result is
+    # bitwise identical.
+    "mjINT_DISCRETE": mujoco.mj_step2,
+}
+"""Functions that complete a step after `mj_forward`, by the name of the integrator."""
+
+
 class MujocoEngine(MjDataEngine):
     """One environment stepped by MuJoCo.
 
@@ -329,15 +340,6 @@ class MujocoEngine(MjDataEngine):
         ignore_instability()
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         super().__init__(model, data)
-        self._integrate = {
-            "mjINT_EULER": mujoco.mj_Euler,
-            "mjINT_RK4": lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
-            "mjINT_IMPLICIT": mujoco.mj_implicit,
-            "mjINT_IMPLICITFAST": mujoco.mj_implicit,
-            # This integrator has no public function. mj_step2 solves again from the same warm start, so
-            # the result is bitwise identical.
-            "mjINT_DISCRETE": mujoco.mj_step2,
-        }[mujoco.mjtIntegrator(model.opt.integrator).name]
         try:
             self.reset()
         except mujoco.FatalError as error:  # for example, contacts need more memory than the scene provides
@@ -345,37 +347,29 @@ class MujocoEngine(MjDataEngine):
 
     def _use_data(self, data: mujoco.MjData) -> None:
         super()._use_data(data)
-        self._forwarding = _core.Forwarding(self.model._address, data._address)
+        integrate = _INTEGRATE[mujoco.mjtIntegrator(self.model.opt.integrator).name]
+        self._stepping = _core.Physics(self.model, data, integrate, require_controls)
+        """Takes the steps, without checking their number."""
+        methods = "step", "forward", "integrate"
+        own = any(getattr(type(self), name) is not getattr(MujocoEngine, name) for name in methods)
+        self.native = None if own or self.contact_source is None else self._stepping
+        """What native code needs to take steps; None if a subclass changes what a step computes."""
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
-        n = whole("step: n", n, error=EngineError)
-        if n and self._forwarding.holds():
-            self._integrate(self.model, self.data)
-            n -= 1
-        else:
-            require_controls(self.ctrl)
-        if n:
-            mujoco.mj_step(self.model, self.data, n)
+        self._stepping.step(n if type(n) is int and n >= 0 else whole("step: n", n, error=EngineError))
 
     def forward(self) -> bool:
         """Compute everything for the current state; return False if nothing has changed since then."""
-        need = self._forwarding.begin()
-        if need is _NOTHING:
-            return False
-        if need is _VALID_CONTROLS:
-            require_controls(self.ctrl)
-        mujoco.mj_forward(self.model, self.data)
-        self._forwarding.end()
-        return True
+        return self._stepping.forward()
 
     def integrate(self) -> None:
         """Advance one time step from the state of the last ``forward``."""
-        self._integrate(self.model, self.data)
+        self._stepping.integrate()
 
     def fault(self) -> str | None:
         """Return why the physics has become unstable since the last reset, or None if it is stable."""
-        if not self._forwarding.unstable():
+        if not self._stepping.unstable():
             return None
         counts = self.data.warning.number.tolist()
         warning = first_bad(counts)

@@ -121,7 +121,7 @@ def _flat_columns(data: tuple[str, ...], slots: int) -> np.ndarray:
 class Sensors:
     """Mixin that implements the methods of all engines for reading sensors.
 
-    All values are those of the last ``forward``, ``step`` or ``reset``. As in MuJoCo, values read after
+    All values are those of the last ``forward``, ``step`` or ``reset``. Like MuJoCo's, values read after
     ``step`` belong to the state before the last time step.
     """
 

@@ -35,7 +35,7 @@ class Placed:
     """The feelers of one body, in its frame.
 
     u increases to the right and v upwards, each from 0 to 1 over a geom's image. Row 0 of an image is the top
-    row; the centre of the pixel in column x of row y is (x + 1/2, y + 1/2) pixels from the upper left corner.
+    row; the center of the pixel in column x of row y is (x + 1/2, y + 1/2) pixels from the upper left corner.
     """
 
     body_id: int
@@ -48,7 +48,7 @@ class Placed:
     geom_index: np.ndarray
     """(n,) uint16 index of each feeler's geom in ``parts``."""
     uv: np.ndarray
-    """(n, 2) float64 position (u, v) of each root on its geom's UV map; a pixel's centre if painted."""
+    """(n, 2) float64 position (u, v) of each root on its geom's UV map; a pixel's center if painted."""
     pixels: np.ndarray
     """(n,) uint32 unique pixel indices (row * width + column) in the body's image."""
     parts: tuple[Part, ...]

@@ -22,7 +22,7 @@ ASPECT = 1.1
 MARGIN = 1.1
 """Ratio of the visible extent to the extent of the skin, or of the scene if it has no camera."""
 DIRECTION = np.array([0.54, -0.76, 0.36]) / np.linalg.norm([0.54, -0.76, 0.36])
-"""Unit vector towards the viewer if the scene has no camera: in front, to the right, slightly above."""
+"""Unit vector toward the viewer if the scene has no camera: in front, to the right, slightly above."""
 CAMERA = "main"
 """Name of the scene camera whose view RViz adopts."""
 MAX_CAMERAS = 3

@@ -263,7 +263,7 @@ class SkinMap:
         present = np.stack(
             [np.bincount(pad_of[side], minlength=len(low)) > 0 for side in (self._front, ~self._front)]
         )
-        self._base = self._labelled(pose.names, present)
+        self._base = self._labeled(pose.names, present)
         self._base[body] = BODY
 
     def _arrange(
@@ -317,7 +317,7 @@ class SkinMap:
         self.taxels = shown[self.pixels]
         return np.flatnonzero(distance <= MARGIN * spacings[nearest])
 
-    def _labelled(self, names: Sequence[str], present: np.ndarray) -> np.ndarray:
+    def _labeled(self, names: Sequence[str], present: np.ndarray) -> np.ndarray:
         """Return the image (height * width, 3) without taxels: background, titles and names of the pads."""
         image = Image.new("RGB", (self.width, self.height), BACKGROUND)
         pen, small = ImageDraw.Draw(image), ImageFont.load_default(LABEL - 3)

@@ -120,7 +120,7 @@ class FitPad:
 
     @property
     def sigma(self) -> float:
-        """Configured width of the cross-talk [m]; 0 limits it to the nearest neighbours."""
+        """Configured width of the cross-talk [m]; 0 limits it to the nearest neighbors."""
         return float(np.mean(self.stages.get("cross_talk", {}).get("sigma", 0.0)))  # the mean of a range
 
     @cached_property
@@ -269,7 +269,7 @@ class _Alone:
     """One pad of a skin as a skin of its own."""
 
     def __init__(self, skin: Any, pad: Any):
-        begin, beside = skin.neighbours
+        begin, beside = skin.neighbors
         own = beside[begin[pad.start] : begin[pad.stop]]
         rows = np.repeat(np.arange(pad.stop - pad.start), np.diff(begin[pad.start : pad.stop + 1]))
         inside = (own >= pad.start) & (own < pad.stop)
@@ -279,7 +279,7 @@ class _Alone:
             skin.positions[pad.start : pad.stop],
             skin.normals[pad.start : pad.stop],
         )
-        self.neighbours = np.concatenate([[0], np.cumsum(counts)]), own[inside] - pad.start
+        self.neighbors = np.concatenate([[0], np.cumsum(counts)]), own[inside] - pad.start
 
 
 def _axes(normal: np.ndarray) -> np.ndarray:

@@ -362,7 +362,7 @@ def read(
         pad: Name of the pad in the topics of a bag.
         normals: (m, 3) outward normals of the taxels.
         mapping: From `read_mapping`.
-        reference: As in `read_bag`.
+        reference: Topic of a reference sensor in a bag.
 
     Raises:
         CommandError: The file cannot be read, or has not what is expected.

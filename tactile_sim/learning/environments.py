@@ -240,7 +240,7 @@ def _render(batch: Batch) -> Iterator[np.ndarray]:
     """Yield an image of each environment."""
     if not _has_opengl():
         raise EngineError(
-            "render: requires OpenGL, which MuJoCo cannot initialise; without a display: install libegl1 and"
+            "render: requires OpenGL, which MuJoCo cannot initialize; without a display: install libegl1 and"
             " libgl1-mesa-dri and set MUJOCO_GL=egl"
         )
     model, worlds = batch.simulation.engine.model, batch.worlds
@@ -318,8 +318,8 @@ class TactileImages:
         magnitudes of ``markers.taxel_scale`` and above.
         """
         size = np.linalg.norm(seen.readings, axis=2)
-        grey = np.append(np.minimum(size / self._scale, 1.0) * 255.0, np.zeros((len(size), 1)), axis=1)
-        return grey.astype(np.uint8)[:, self.taxels, None]
+        gray = np.append(np.minimum(size / self._scale, 1.0) * 255.0, np.zeros((len(size), 1)), axis=1)
+        return gray.astype(np.uint8)[:, self.taxels, None]
 
 
 def _pixels(simulation: Simulation, index: int) -> np.ndarray:

@@ -14,7 +14,7 @@ class BallBalance(Task):
     Besides touch, the policy observes only the angles that it commanded.
 
     The actions are target angles of the two tray joints, in units of 0.2 rad. The reward for each action is
-    ``max(0, 1 - (d / a)^2)``, where d is the distance of the ball from the centre of the tray and a is half
+    ``max(0, 1 - (d / a)^2)``, where d is the distance of the ball from the center of the tray and a is half
     the width of the tray. An episode ends when the ball leaves the tray.
     """
 
@@ -24,7 +24,7 @@ class BallBalance(Task):
     HALF_WIDTH = 0.12
     """Half the width of the tray [m]."""
     HEIGHT = 0.041
-    """Height of the ball's centre above the tray's origin when the ball rests on the tray [m]."""
+    """Height of the ball's center above the tray's origin when the ball rests on the tray [m]."""
     ROCKING = 0.06
     """Largest amplitude of the base's rocking motion [rad]."""
 
@@ -36,7 +36,7 @@ class BallBalance(Task):
         return batch.ctrl
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return the reward (n,), which falls from 1 at the centre of the tray to 0 at its edges."""
+        """Return the reward (n,), which falls from 1 at the center of the tray to 0 at its edges."""
         distance = np.linalg.norm(self.ball_position(batch)[:, :2], axis=1) / self.HALF_WIDTH
         return np.maximum(0.0, 1.0 - distance**2)
 
@@ -46,7 +46,7 @@ class BallBalance(Task):
         return (np.abs(position[:, :2]) > self.HALF_WIDTH).any(axis=1) | (position[:, 2] < 0.0)
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Randomize the rocking of the base and start the ball near the centre with a random velocity."""
+        """Randomize the rocking of the base and start the ball near the center with a random velocity."""
         model = batch.simulation.engine.model
         rate = np.sqrt(model.jnt_stiffness[:2] / model.dof_M0[:2])
         center = model.qpos_spring[:2]
@@ -63,7 +63,7 @@ class BallBalance(Task):
         batch.qvel[envs, 4:6] = random.normal(0.0, 0.05, (len(envs), 2))
 
     def ball_position(self, batch: Batch) -> np.ndarray:
-        """Return the centre of the ball in the frame of the tray (n, 3) [m]."""
+        """Return the center of the ball in the frame of the tray (n, 3) [m]."""
         names, worlds = batch.simulation.names, batch.worlds
         tray, ball = names.body_id("tray"), names.body_id("ball")
         rotation = worlds.xmat[:, tray].reshape(-1, 3, 3)

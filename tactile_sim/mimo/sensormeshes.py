@@ -2,7 +2,7 @@
 
 All primitives are centered on the origin with their axis along z. The vertices are identical to MIMo's, in
 the same order, and about one ``resolution`` [m] apart. The normals of the triangles point outward, and all
-meshes except the pipe's are closed and convex. As in MIMo, a primitive that is too small for the resolution
+meshes except the pipe's are closed and convex. A primitive that is too small for the resolution
 becomes a ``trimesh.PointCloud`` with one vertex at its center. Invalid arguments raise `TactileSimError`.
 """
 

@@ -1,6 +1,6 @@
 """MIMo's touch classes on top of `tactile_sim.skin`, as a replacement for ``mimoTouch.touch``.
 
-As in MIMo, taxels are called sensors here. docs/mimo.md lists and explains the differences from MIMo. Plots
+Taxels are called sensors here, the name that MIMo uses. docs/mimo.md lists the differences from MIMo. Plots
 import matplotlib when they are called.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["DiscreteTouch", "Touch", "TrimeshTouch", "scale_linear"]
 
 LINK = 3.0
-"""Distance up to which explicitly positioned sensors are neighbours, as a multiple of their spacing."""
+"""Distance up to which explicitly positioned sensors are neighbors, as a multiple of their spacing."""
 
 
 class DiscreteTouch(SkinTouch):
@@ -502,7 +502,7 @@ class TrimeshTouch(SkinTouch):
     ) -> Any:
         """Return the sensors on a body that are within a distance of each position, nearest first.
 
-        Only sensors connected to the nearest one by a chain of neighbours within the limit are included.
+        Only sensors connected to the nearest one by a chain of neighbors within the limit are included.
 
         Args:
             contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
@@ -688,7 +688,7 @@ class TrimeshTouch(SkinTouch):
             reach = np.abs(self.m_model.geom_pos[geoms]).max(axis=1) + self.m_model.geom_rbound[geoms]
             self.plotting_limits[body] = float(reach.max())
         self._sensor_meshes = SensorMeshes(self.m_model, self.skin, self._options["placement"], list(scales))
-        self._neighbour_cache = NeighbourCache(len(self.skin.positions))
+        self._neighbour_cache = NeighborCache(len(self.skin.positions))
 
     def _slot(self, body_id: int) -> int:
         self._check_sensing(body_id)
@@ -768,18 +768,18 @@ class SensorMeshes:
         return [(c.positions, c.triangles, mask) for c, mask in zip(covers, active, strict=True)]
 
 
-class NeighbourCache:
-    """Replacement for MIMo's neighbour cache that only reports statistics.
+class NeighborCache:
+    """Replacement for MIMo's neighbor cache that only reports statistics.
 
-    All neighbour lists are computed in advance, so nothing is cached.
+    All neighbor lists are computed in advance, so nothing is cached.
     """
 
     def __init__(self, sensors: int) -> None:
         self.currsize = self.maxsize = sensors
-        """Number of sensors that have a neighbour list."""
+        """Number of sensors that have a neighbor list."""
 
     @property
-    def _cache(self) -> NeighbourCache:
+    def _cache(self) -> NeighborCache:
         return self
 
     def hits(self) -> float:

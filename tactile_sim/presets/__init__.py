@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tactile_sim.common.errors import ConfigError, suggest
+from tactile_sim.common.files import YAML_LOADER
 
 FOLDER = Path(__file__).resolve().parent
 """Folder that contains the presets and their layout files."""
@@ -63,7 +65,12 @@ def load(name: str, where: str = "preset") -> Preset:
     known = names()
     if name not in known:
         raise ConfigError(f"{where}: unknown preset {name!r}{suggest(name, known)}")
-    content = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+    return _read(name)
+
+
+@cache
+def _read(name: str) -> Preset:
+    content = yaml.load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), YAML_LOADER)
     return Preset(
         name,
         content["title"],

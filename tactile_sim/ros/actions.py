@@ -98,7 +98,7 @@ class GoalServer(ABC):
         self._goals[bytes(handle.goal_id.uuid)] = goal
 
         def begin() -> None:
-            if goal in self._goals.values():  # it may be cancelled before its step in lock-step
+            if goal in self._goals.values():  # it may be canceled before its step in lock-step
                 self.accept(goal, content)
 
         def act() -> None:

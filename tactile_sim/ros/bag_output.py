@@ -50,7 +50,7 @@ class BagOutput(Output):
             setattr(self, name, getattr(self._output, name))
         runner.on_view.append(self._set_view)
         self._view = ""
-        """Camera and colour scale of the browser view as JSON; empty if unknown."""
+        """Camera and color scale of the browser view as JSON; empty if unknown."""
         self._view_channel = 0
         """Channel id of the view in the bag."""
         self._folder, self._resolve = folder, resolve
@@ -158,7 +158,7 @@ class BagOutput(Output):
         return message
 
     def _set_view(self, view: str) -> None:
-        """Store the camera and the colour scale of the browser view, also in the current recording."""
+        """Store the camera and the color scale of the browser view, also in the current recording."""
         self._view = view
         if self._recording() and not self._is_new:
             self._write_view(self._simulation.stamp)

@@ -184,7 +184,7 @@ class _Writer:
             raise WireError(f"expected {kind.name}, got {text} ({error})") from None
 
     def _string(self, text: Any) -> None:
-        """Append an aligned length, UTF-8 bytes and a zero byte that counts towards the length."""
+        """Append an aligned length, UTF-8 bytes and a zero byte that counts toward the length."""
         if not isinstance(text, str):
             raise WireError(f"expected a string, got {shown(text)}")
         try:

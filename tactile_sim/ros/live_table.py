@@ -241,7 +241,7 @@ class View:
         return Text("".join(SPARKS[height] for height in heights), "cyan")
 
     def _levels(self, forces: np.ndarray) -> np.ndarray:
-        """Return the lengths of bars for forces [N], from 0 to 1, on the scale of the view's colours."""
+        """Return the lengths of bars for forces [N], from 0 to 1, on the scale of the view's colors."""
         return levels(forces, self.scale)
 
     @property

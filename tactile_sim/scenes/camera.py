@@ -21,7 +21,7 @@ class Lens:
 
     Attributes:
         size: Width and height of the images [pixels].
-        matrix: (3, 3) camera matrix [pixels]. Pixel centres have integer coordinates.
+        matrix: (3, 3) camera matrix [pixels]. Pixel centers have integer coordinates.
         coefficients: (5,) lens distortion coefficients k1, k2, p1, p2 and k3 of OpenCV.
         pinhole_size: Width and height of the pinhole image, which covers the entire field of view [pixels].
         bounds: Left, right, bottom and top bounds of the pinhole image; see `View.bounds`.
@@ -34,7 +34,7 @@ class Lens:
         if self._distorts:
             pixels = np.stack(np.meshgrid(*map(np.arange, size)), axis=-1)
             rays = undistort((pixels - center) / focal, coefficients)
-            # The rays pass through pixel centres; the image extends half a pixel beyond them. At the centre
+            # The rays pass through pixel centers; the image extends half a pixel beyond them. At the center
             # it has the same resolution as the distorted image.
             first = np.nanmin(rays, axis=(0, 1))
             columns, rows = np.ceil((np.nanmax(rays, axis=(0, 1)) - first) * focal).astype(int) + 1
@@ -141,7 +141,7 @@ class Camera:
     height: int
     """Height of the images [pixels]."""
     matrix: np.ndarray
-    """(3, 3) camera matrix [pixels]. Pixel centres have integer coordinates."""
+    """(3, 3) camera matrix [pixels]. Pixel centers have integer coordinates."""
     near: float
     """Distance of the near clipping plane [m]."""
     far: float

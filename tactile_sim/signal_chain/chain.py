@@ -61,7 +61,7 @@ class SignalChain:
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
         """(pads,) whether each pad of the skin has stages."""
-        self._skin = Taxels(skin.positions, skin.normals, skin.neighbours)
+        self._skin = Taxels(skin.positions, skin.normals, skin.neighbors)
         self._groups = make_groups(skin.pads, self._skin, chosen, where)
         self._marks = any(stage.marks for stage in self._groups)
         self._keeps = any(
@@ -70,6 +70,8 @@ class SignalChain:
         self._inert = len(self._groups) == 1 and not self._groups[Tare].bodies
         """Whether there is no stage, except for the tare after `tare`."""
         self._timestep, self._seed, self._episode = timestep, seed, 0
+        self.changes = 0
+        """Number of changes of what `native` returns."""
         self._zero: np.ndarray | None
         self.forget(frame)
 
@@ -120,6 +122,23 @@ class SignalChain:
                     group.switch(pad, switches[stage.key()])
         if self._program is not None:
             self._program.read_switches()
+
+    def native(self, channels: int) -> tuple[Any, Any, bool, bool] | None:
+        """Return what a step in native code needs to run the stages, or None if that is not possible.
+
+        Args:
+            channels: Number of channels of the readings.
+
+        Returns:
+            The native program and workspace (None if `idle`), whether it has memory, and whether readings
+            can be invalid.
+        """
+        if self.idle:
+            return None, None, False, False
+        program = self._prepare(channels)
+        if program.has_own_stages or program.waits_for_tare:
+            return None
+        return program.native, self._workspace.native, program.has_memory, self._marks
 
     @property
     def has_memory(self) -> bool:
@@ -177,15 +196,7 @@ class SignalChain:
         return self._program.history(0)
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """Return the output that `read` would return, without updating the memory of the stages.
-
-        Args:
-            step: As in `read`.
-            reading: As in `read`.
-
-        Raises:
-            CommandError: As in `read`.
-        """
+        """Return what `read` would return for these arguments, without updating the memory of the stages."""
         return reading if self.idle else self._run(step, reading, keep=False)
 
     def tare(self, step: int, reading: np.ndarray) -> None:
@@ -194,11 +205,11 @@ class SignalChain:
         The result becomes `zero`; the memory of the stages is not updated.
 
         Args:
-            step: As in `read`.
+            step: Step since the last reset.
             reading: (taxels, channels) Ideal reading to use as zero.
 
         Raises:
-            CommandError: As in `read`.
+            CommandError: The step is before the last stored one, or the shape is wrong.
         """
         self.zero = self._run(step, reading, keep=False, until=Tare)
 
@@ -210,6 +221,7 @@ class SignalChain:
     @zero.setter
     def zero(self, values: np.ndarray | None) -> None:
         self._zero = values
+        self.changes += 1
         if values is not None:
             self._prepare(values.shape[1]).tare(_ALONE, values[None])
         elif self._program is not None:
@@ -241,6 +253,7 @@ class SignalChain:
         """
         self._axes = normal_axes(self._skin.normals, frame)
         self._program: Program | None = None
+        self.changes += 1
         self._workspace = self.workspace(0)
         self._zero = None
 
@@ -254,14 +267,7 @@ class SignalChain:
     def _run(
         self, step: int, reading: np.ndarray, keep: bool, until: type[Stage] | None = None
     ) -> np.ndarray:
-        """Return the output (taxels, channels) of all stages, or of the stages before ``until``.
-
-        Args:
-            step: As in `read`.
-            reading: As in `read`.
-            keep: Whether to update the memory of the stages, if there is one.
-            until: First stage that is not applied; None applies all.
-        """
+        """Return the output of all stages, or of those before ``until``; ``keep`` updates their memory."""
         truth = np.ascontiguousarray(reading, float)
         taxels, channels = (
             len(self._skin.normals),
@@ -281,4 +287,5 @@ class SignalChain:
         output = program.read(self._workspace, step, truth, keep and program.has_memory, until)
         if waits and program.tared(0):
             self._zero = program.zero(0)
+            self.changes += 1
         return output

@@ -37,20 +37,20 @@ class Sensed(Protocol):
         """(n, 3) outward unit normals of the taxels, each in the frame of its body."""
 
     @property
-    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
-        """Start of the neighbour list of each taxel (n + 1,), and the concatenated lists of indices."""
+    def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Start of the neighbor list of each taxel (n + 1,), and the concatenated lists of indices."""
 
 
 @dataclass(frozen=True)
 class Taxels:
-    """Positions, normals and neighbours of all taxels of a skin."""
+    """Positions, normals and neighbors of all taxels of a skin."""
 
     positions: np.ndarray
     """(taxels, 3) positions of the taxels, each in the frame of its body [m]."""
     normals: np.ndarray
     """(taxels, 3) outward unit normals of the taxels, each in the frame of its body."""
-    neighbours: tuple[np.ndarray, np.ndarray]
-    """Start of the neighbour list of each taxel (taxels + 1,), and the concatenated lists of indices."""
+    neighbors: tuple[np.ndarray, np.ndarray]
+    """Start of the neighbor list of each taxel (taxels + 1,), and the concatenated lists of indices."""
 
 
 @dataclass

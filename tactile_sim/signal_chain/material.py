@@ -38,7 +38,7 @@ class CrossTalk(Stage):
     sigma: float = ranged(
         Number(least=0, most=1, unit="m", usual=(1e-5, 0.1)),
         "Standard deviation of the Gaussian over distance by which the share is divided [m]; 0 divides it "
-        "equally among the neighbours.",
+        "equally among the neighbors.",
         default=0.0,
     )
     distances: tuple[float, ...] = parameter(
@@ -118,7 +118,7 @@ def _pairs(group: Group, k: int) -> Pairs:
     """Return the pairs of taxels on pad k that share loads.
 
     These are taxels within reach of each other whose normals are less than 90 degrees apart. If neither
-    sigma nor distances are specified, they are the neighbours on the skin.
+    sigma nor distances are specified, they are the neighbors on the skin.
 
     Raises:
         ConfigError: Too many taxels are within reach.
@@ -126,7 +126,7 @@ def _pairs(group: Group, k: int) -> Pairs:
     body, stage = group.bodies[k], group.stages[k]
     number, sigma = body.stop - body.start, float(np.max(stage.sigma))
     if not stage.distances and sigma == 0:
-        begin, beside = group.skin.neighbours
+        begin, beside = group.skin.neighbors
         counts = np.diff(begin[body.start : body.stop + 1])
         return Pairs(counts, beside[begin[body.start] : begin[body.stop]], np.empty(0))
     from scipy.spatial import cKDTree  # imported here because it takes 0.1 s

@@ -73,7 +73,7 @@ class Program:
         self._staged = np.zeros(taxels, bool)
         for begin, end, _ in np.concatenate([group.pads for group in self.groups.values()]):
             self._staged[begin:end] = True
-        self._native = ChainProgram(timestep, channels, self.seeds, self._staged, normal_table())
+        self.native = ChainProgram(timestep, channels, self.seeds, self._staged, normal_table())
         self._varies = [any(stage.scattered for stage in group.stages) for group in self.groups.values()]
         self._random = [bool(group.random.any()) for group in self.groups.values()]
         self._drawn: dict[tuple[int, int], list[Stage]] = {}
@@ -85,7 +85,7 @@ class Program:
         for index, (stage, group) in enumerate(self.groups.items()):
             numbers = self._numbers(index, 0)
             codes = group.codes or Codes(0.0, 0)
-            self._native.add(
+            self.native.add(
                 ChainStage(
                     key=stage.key(), hash=crc32(stage.key().encode()), pads=group.pads, runs=group.ranges,
                     integers=stage.integers(group), linked=group.linked, recalled=group.recalled,
@@ -108,10 +108,15 @@ class Program:
     def __deepcopy__(self, memo: dict[int, Any]) -> Program:
         """Return a copy with its own memory, seeds and constants."""
         new = copy.copy(self)
-        new._native = self._native.copy()
+        new.native = self.native.copy()
         for name in ("groups", "seeds", "episodes", "_drawn", "_memory"):
             setattr(new, name, copy.deepcopy(getattr(self, name), memo))
         return new
+
+    @property
+    def has_own_stages(self) -> bool:
+        """True if a stage runs in Python."""
+        return bool(self._memory)
 
     @property
     def has_memory(self) -> bool:
@@ -121,7 +126,7 @@ class Program:
     @property
     def waits_for_tare(self) -> bool:
         """True if an automatic tare is still pending in some environment."""
-        self._untared = self._untared and self._native.waits_for_tare  # a tare is never undone
+        self._untared = self._untared and self.native.waits_for_tare  # a tare is never undone
         return self._untared
 
     @property
@@ -133,19 +138,19 @@ class Program:
     def bytes_per_environment(self) -> int:
         """Size of the constants and memory of each environment [bytes]."""
         own = sum(memory[0].nbytes for memory in self._memory.values())
-        return sum(self._native.memory_bytes) + own + self._numbers_size
+        return sum(self.native.memory_bytes) + own + self._numbers_size
 
     def kept(self, env: int) -> int:
         """Return the step of the last stored reading of an environment; -1 if there is none."""
-        return self._native.kept(env)
+        return self.native.kept(env)
 
     def tared(self, env: int) -> bool:
         """Return whether an environment was tared."""
-        return self._native.tared(env)
+        return self.native.tared(env)
 
     def zero(self, env: int) -> np.ndarray:
         """Return the values (taxels, channels) that the tare subtracts in an environment."""
-        return self._native.zero(env)
+        return self.native.zero(env)
 
     def tare(self, envs: np.ndarray, zero: np.ndarray) -> None:
         """Tare some environments: set the readings to subtract from all their later readings.
@@ -155,15 +160,15 @@ class Program:
             zero: (k, taxels, channels) Readings to subtract.
         """
         for env, readings in zip(envs.tolist(), zero, strict=True):
-            self._native.tare(env, np.ascontiguousarray(readings, float))
+            self.native.tare(env, np.ascontiguousarray(readings, float))
 
     def clear_tare(self) -> None:
         """Return environment 0 to the state before any tare."""
-        self._native.tare(0, None)
+        self.native.tare(0, None)
 
     def history(self, env: int) -> dict[str, np.ndarray]:
         """Return the last outputs of an environment, see `History.outputs`."""
-        return History.outputs(self.groups[History], self._native.history(env))
+        return History.outputs(self.groups[History], self.native.history(env))
 
     def run(
         self,
@@ -193,25 +198,14 @@ class Program:
             CommandError: A stage of your own returned an array of the wrong shape.
         """
         compute = partial(self._compute, workspace)
-        self._native.run(workspace.native, envs, steps, truth, output, keep, self._count(until), compute)
+        self.native.run(workspace.native, envs, steps, truth, output, keep, self._count(until), compute)
 
     def read(
         self, workspace: Workspace, step: int, truth: np.ndarray, keep: bool, until: type[Stage] | None = None
     ) -> np.ndarray:
-        """Return the readings (taxels, channels) of the only environment.
-
-        Args:
-            workspace: As in `run`.
-            step: Step since the last reset.
-            truth: (taxels, channels) float64 ideal readings.
-            keep: As in `run`.
-            until: Apply only the stages before this one; None applies all.
-
-        Raises:
-            CommandError: As in `run`.
-        """
+        """Return the readings (taxels, channels) of the only environment, see `run`."""
         compute = partial(self._compute, workspace) if self._memory else None
-        return self._native.read(workspace.native, step, truth, keep, self._count(until), compute)
+        return self.native.read(workspace.native, step, truth, keep, self._count(until), compute)
 
     def _count(self, until: type[Stage] | None) -> int:
         """Return the number of stages before this one, or of all."""
@@ -224,7 +218,7 @@ class Program:
             steps: (n,) int64 step of each environment since its last reset.
         """
         if Delay in self.groups:
-            self._native.make_room(steps)
+            self.native.make_room(steps)
 
     def restart(self, envs: np.ndarray, seed: int | np.ndarray | None = None) -> None:
         """Reset the memory and random numbers of environments and draw from ranges again. The tare is kept.
@@ -239,7 +233,7 @@ class Program:
         else:
             self.seeds[envs], self.episodes[envs] = seed, 0
         for env in envs.tolist():
-            self._native.restart(env, int(self.seeds[env]))
+            self.native.restart(env, int(self.seeds[env]))
         for memory in self._memory.values():
             memory[envs] = 0.0
         self._draw(envs.tolist(), self._varies if seed is not None else self._random)
@@ -247,14 +241,14 @@ class Program:
     def read_switches(self) -> None:
         """Apply changes of `Stage.enabled` in the groups. Memory is kept."""
         for index, group in enumerate(self.groups.values()):
-            self._native.set_bypassed(index, group.bypassed)
+            self.native.set_bypassed(index, group.bypassed)
 
     def _draw(self, envs: Sequence[int], wanted: Sequence[bool]) -> None:
         """Draw the parameters of the wanted stages in some environments."""
         for env in envs if any(wanted) else ():
             for index, varies in enumerate(wanted):
                 if varies:
-                    self._native.set_numbers(index, env, **self._numbers(index, env))
+                    self.native.set_numbers(index, env, **self._numbers(index, env))
 
     def _numbers(self, index: int, env: int) -> dict[str, np.ndarray]:
         """Return the parameters, constants and deviations of a stage in an environment."""
@@ -283,19 +277,7 @@ class Program:
         keep: bool,
         key: int,
     ) -> None:
-        """Compute a stage of your own in one environment, with arguments as in `Now`.
-
-        Args:
-            workspace: Arrays of this thread.
-            index: Index of the stage.
-            env: Index of the environment.
-            step: As in `Now`.
-            interval: As in `Now`.
-            first: As in `Now`.
-            again: True if a reading of this step is stored, which the new one replaces.
-            keep: Whether to update the memory.
-            key: Key for random numbers, from the seed, the stage and the step.
-        """
+        """Compute a stage of your own, see `Now`; ``again``: replace the stored reading of this step."""
         group = list(self.groups.values())[index]
         stages = self._drawn[index, env if self._varies[index] else 0]
         before, after = self._memory[index][env]

@@ -179,7 +179,7 @@ def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
 
 
 def set_view(loop: Loop, view: str) -> None:
-    """Store the camera and the colour scale of the browser view.
+    """Store the camera and the color scale of the browser view.
 
     Args:
         loop: Loop that steps the simulation.

@@ -160,7 +160,7 @@ class CameraProcess:
             pass
 
     def close(self) -> None:
-        """End the process. Images that are not complete are cancelled."""
+        """End the process. Images that are not complete are canceled."""
         self._closing = True
         self._connection.shut_down()
         if self._receiver.ident is not None:

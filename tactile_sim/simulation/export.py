@@ -68,11 +68,7 @@ def sensors(simulation: Simulation, layout: Path) -> str:
 
 
 def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
-    """Return the arrays and texts of a skin's file by name.
-
-    Raises:
-        ConfigError: As in `export`.
-    """
+    """Return the arrays and texts of a skin's file by name. `export` lists the errors."""
     skin, model, functions = simulation.skin, simulation.engine.model, simulation.functions
     if simulation.flex_pads:
         on_flexes = ", ".join(pad.name for pad in skin.pads if pad.flex >= 0)
@@ -107,8 +103,8 @@ def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
         "normals": skin.normals,
         "axes": skin.axes,
         "extents": skin.extents,
-        "begin": skin.neighbours[0],
-        "neighbors": skin.neighbours[1],
+        "begin": skin.neighbors[0],
+        "neighbors": skin.neighbors[1],
         "along_surface": np.array([skin.along_surface], np.uint8),
         "patches": skin.native.patches,
         "patch_bodies": skin.patch_bodies,

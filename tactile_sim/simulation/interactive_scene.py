@@ -135,7 +135,7 @@ class InteractiveScene(CommandedScene):
 
     @exclusive
     def push(self, body: int, force: np.ndarray) -> None:
-        """Apply an impulse at a body's centre of mass: a force multiplied by `PUSH_DURATION`.
+        """Apply an impulse at a body's center of mass: a force multiplied by `PUSH_DURATION`.
 
         Args:
             body: Id of the body.

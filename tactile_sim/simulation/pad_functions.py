@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.common.schema import float_type
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.pads import PadPlan
@@ -144,14 +145,10 @@ class PadFunctions:
             ConfigError: The touch function is unknown.
             CommandError: ``dtype`` is neither float32 nor float64.
         """
-        common = self._simulation.settings.skin
         if dtype is not np.float64 and dtype is not np.float32:
             dtype = float_type("dtype", dtype).type
         if touch is None or isinstance(touch, str):
-            key = touch, dtype, common.touch_function, common.response_function
-            if key not in self._readers:
-                self._readers[key] = self._make_readers(touch, dtype)
-            readers = self._readers[key]
+            readers = self._named_readers(touch, dtype)
         else:
             readers = self._make_readers(touch, dtype)
         if len(readers) == 1:
@@ -163,15 +160,24 @@ class PadFunctions:
             out[rows, : part.shape[1]] = part[rows]
         return out
 
+    def native_reader(self) -> _core.SkinFunction | None:
+        """Return what native code needs to compute the ideal readings of all pads, or None if it cannot."""
+        (reader, _), *others = self._named_readers(None, np.float64)
+        return reader.function if reader.native and self.unit and not others else None
+
+    def _named_readers(self, touch: str | None, dtype: type) -> list[tuple[Reader, np.ndarray]]:
+        """Return the result of `_make_readers`, which is computed once."""
+        common = self._simulation.settings.skin
+        key = touch, dtype, common.touch_function, common.response_function
+        readers = self._readers.get(key)
+        if readers is None:
+            readers = self._readers[key] = self._make_readers(touch, dtype)
+        return readers
+
     def _make_readers(
         self, touch: str | TouchFunction | None, dtype: type
     ) -> list[tuple[Reader, np.ndarray]]:
-        """Return functions that compute readings, each with the mask (taxels,) of the taxels it applies to.
-
-        Args:
-            touch: As in `ideal_readings`.
-            dtype: As in `ideal_readings`.
-        """
+        """Return functions that compute readings, each with the mask (taxels,) of its taxels."""
         common = self._simulation.settings.skin
         chosen = None if touch is None else choose("ideal_readings: touch_function", touch, TOUCH_FUNCTIONS)
         masks: dict[tuple[str | TouchFunction, str], np.ndarray] = {}

@@ -77,16 +77,26 @@ class PadStates:
         self._simulation, self._forces = simulation, TaxelForces(simulation)
         self._warned = False
         self._starts, self._stops = skin.offsets[self.pads], skin.offsets[np.array(self.pads, int) + 1]
+        self._table = np.empty((len(self.pads), 4))
         self.restart()
+
+    @property
+    def native(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Starts and stops of the pads' taxels, contact states, which native code updates, and thresholds."""
+        return self._starts, self._stops, self._table, self.thresholds
+
+    def direction(self) -> np.ndarray | None:
+        """Return the vectors whose products with readings are normal forces; None if there are none."""
+        return self._forces.direction()
 
     def restart(self) -> None:
         """Reset all pads to no contact at time 0."""
-        self._state = ContactState.start(len(self.pads))
+        self._table[:] = ContactState.start(len(self.pads)).table
 
     def peek(self, snapshot: Snapshot) -> ContactState:
         """Return the contact states at a snapshot without storing them."""
         pressing = _core.pad_forces(*self._forces.inward(snapshot), self._starts, self._stops)
-        return self._state.advance(self._now, pressing, self.thresholds)
+        return ContactState(self._table).advance(self._now, pressing, self.thresholds)
 
     def warn_of_excess(self, utilization: np.ndarray) -> None:
         """Log once if the friction utilization of a pad (pads,) exceeds what Coulomb's law allows."""
@@ -102,7 +112,7 @@ class PadStates:
     def keep(self, snapshot: Snapshot) -> None:
         """Store the contact states at a snapshot. Must be called once for each tactile message."""
         if self.pads:
-            self._state = self.peek(snapshot)
+            self._table[:] = self.peek(snapshot).table
 
     def table(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
         """Return the contact states of the k pads in `pads` at a snapshot, as in their messages.

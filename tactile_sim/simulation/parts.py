@@ -23,15 +23,7 @@ _MADE_IN_PYTHON = "<scene made in Python>"
 
 
 def checked_settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings:
-    """Convert the arguments of `Simulation` to checked settings.
-
-    Args:
-        scene: As in `Simulation`.
-        settings: As in `Simulation`.
-
-    Raises:
-        ConfigError: An argument has the wrong type, or the configuration is invalid.
-    """
+    """Convert the arguments of `Simulation` to checked settings. Raise ConfigError if they are invalid."""
     if settings is not None and not isinstance(settings, Mapping):
         raise ConfigError(f"settings: must be a mapping of keys to values, got {settings!r}")
     if isinstance(scene, mujoco.MjSpec | mujoco.MjModel):

@@ -35,7 +35,11 @@ class Schedule:
 
     def rate(self, name: str) -> float:
         """Return the rate of a stream [Hz of simulation time], at most one message per step; 0: never due."""
-        return self._per_step.get(name, 0.0) / self._timestep
+        return self.per_step(name) / self._timestep
+
+    def per_step(self, name: str) -> float:
+        """Return the number of messages of a stream per step, at most 1; 0: never due."""
+        return self._per_step.get(name, 0.0)
 
     def due(self, step: int, names: Iterable[str]) -> set[str]:
         """Return the streams that are due at a step.

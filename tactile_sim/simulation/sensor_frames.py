@@ -20,7 +20,7 @@ _Z_TO_X = np.array([np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0])
 
 
 class SensorFrames:
-    """Frames of sites, geoms, cameras and centres of mass, each fixed to a body and created on request.
+    """Frames of sites, geoms, cameras and centers of mass, each fixed to a body and created on request.
 
     A frame has the name of its element, with the kind appended (``tip_site``) if another frame has that name.
     Unnamed elements are called ``<body>/<kind><k>``, where k counts the body's elements of that kind.

@@ -10,12 +10,14 @@ from typing import Any, NoReturn
 import mujoco
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.common.errors import ConfigError, EngineError, PhysicsError, located
 from tactile_sim.common.exclusive import Use, exclusive
 from tactile_sim.common.names import Names, match
 from tactile_sim.common.schema import whole
 from tactile_sim.config import Settings, configured_scene, resolve_cameras, skin_plan
 from tactile_sim.config.settings import switches_of_pads
+from tactile_sim.signal_chain import SignalChain
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.camera_process import CameraProcess
 from tactile_sim.simulation.interactive_scene import InteractiveScene
@@ -111,6 +113,11 @@ class Simulation(InteractiveScene):
         self.functions = PadFunctions(self, plan.pads)
         """Touch and response functions of the pads."""
         self.pad_states = PadStates(self)
+        self._stepper: _core.Stepper | None = None
+        self._stepper_version = -2
+        """`SignalChain.changes` when the stepper was made; -2 if it must be made."""
+        self._published: np.ndarray | None = None
+        self._published_valid = np.empty(0, np.uint8)
         self.sampling = Sampling.of_pads(self.functions.sampling, self.skin.offsets)
         self.signal_chain = make_chain(self)
         pad_names = [pad.name for pad in skin.pads]
@@ -121,13 +128,6 @@ class Simulation(InteractiveScene):
         self.tactile_streams = {"tactile", *self.pad_rates}
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self._plan()
-        self.published_readings: np.ndarray | None = None
-        """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
-        if `has_memory` is False."""
-        self.published_valid = np.empty(0, np.uint8)
-        """`Snapshot.valid` at the last tactile message."""
-        self.chain_input: tuple[Any, np.ndarray] = None, np.empty(0)
-        """Last input of the signal chain and the `version` of its state."""
 
     # -- copies ----------------------------------------------------------------------------------------------
 
@@ -152,6 +152,7 @@ class Simulation(InteractiveScene):
         memo.update((id(part), part) for part in constant)
         memo[id(self.use)] = Use("Simulation")
         with self.use:
+            self._drop_stepper()
             for name, value in [("engine", engine), *vars(self).items()]:
                 setattr(new, name, copy.deepcopy(value, memo))
         return new
@@ -176,7 +177,7 @@ class Simulation(InteractiveScene):
             CommandError: ``n`` is negative or not an integer, or a control is invalid, see `ctrl`.
             PhysicsError: The physics became unstable; call `reset` to recover.
         """
-        end = self.step_count + whole("step: n", n)
+        end = self.step_count + (n if type(n) is int and n >= 0 else whole("step: n", n))
         while (steps := end - self.step_count) > 0:
             self._apply_commands()
             self._advance(steps if steps == 1 else min(steps, self.free_steps()))
@@ -228,9 +229,19 @@ class Simulation(InteractiveScene):
     def _advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
         end = self.step_count + steps
         while self.step_count < end:
-            due, following = set[str](), self._next_due
-            if self.step_count >= following:
-                due, following = self._tactile_due()
+            if self.step_count < self._next_due and not (publish or self.sampling):
+                steps = min(self._next_due, end) - self.step_count
+                self.engine.step(steps)
+                self._count(steps)
+                continue
+            if not publish and (stepper := self.stepper()):
+                try:
+                    stepper.advance(end - self.step_count, self.step_count, self.steps_since_reset)
+                finally:
+                    self._count(stepper.taken)
+                self._check_physics()
+                continue
+            due, following = self._tactile_due()
             if publish or self.sampling or due:
                 snapshot = self._snapshot(stored=bool(due))
                 self._check_physics()
@@ -241,12 +252,42 @@ class Simulation(InteractiveScene):
                     self._update_memory(snapshot, due)
                 self.engine.integrate()
                 self._count(1)
-            else:
-                steps = min(following, end) - self.step_count
-                self.engine.step(steps)
-                self._count(steps)
             self._next_due = following
         self._check_physics()
+
+    def stepper(self) -> _core.Stepper | None:
+        """Return an object that steps and stores readings, or None if it would need Python code."""
+        version = getattr(self.signal_chain, "changes", -1)
+        if version != self._stepper_version:
+            self._drop_stepper()
+            self._stepper, self._stepper_version = self._make_stepper(), version
+        return None if self.hands.press else self._stepper
+
+    def _drop_stepper(self) -> None:
+        """Discard the stepper, because what it depends on has changed."""
+        self._fetch_published()
+        self._stepper, self._stepper_version = None, -2
+
+    def _make_stepper(self) -> _core.Stepper | None:
+        physics, chain, states = getattr(self.engine, "native", None), self.signal_chain, self.pad_states
+        reader = self.functions.native_reader()
+        if not (physics and reader and self.has_memory and isinstance(chain, SignalChain)):
+            return None
+        parts, direction = chain.native(self.functions.channels), states.direction()
+        if parts is None or direction is None or self.sampling or self.flex_pads:
+            return None
+        rates = np.unique([self.schedule.per_step(name) for name in self.tactile_streams])
+        taxels = len(self.skin.positions)
+        stepper = _core.Stepper(physics, self.skin.native, reader, *parts, rates[rates > 0.0], taxels)
+        if states.pads:
+            stepper.set_pads(direction, *states.native, self.engine.timestep)
+        return stepper
+
+    def _fetch_published(self) -> None:
+        """Store what the stepper has published."""
+        if self._stepper and self._stepper.stored():
+            readings, self._published_valid = self._stepper.published()
+            self._published = readings.astype(np.float32) if self.signal_chain.idle else readings
 
     def _tactile_due(self) -> tuple[set[str], int]:
         """Return the tactile streams to store at this step, and the next step at which there are any."""
@@ -272,13 +313,26 @@ class Simulation(InteractiveScene):
         """True if sampling, the signal chain or the contact states depend on earlier steps."""
         return bool(self.pad_states.pads) or self.sampling is not None or self.signal_chain.has_memory
 
+    @property
+    def published_readings(self) -> np.ndarray | None:
+        """`Snapshot.viewed` at the last tactile message; None before, and if `has_memory` is False."""
+        self._fetch_published()
+        return self._published
+
+    @property
+    def published_valid(self) -> np.ndarray:
+        """`Snapshot.valid` at the last tactile message."""
+        self._fetch_published()
+        return self._published_valid
+
     def keep_readings(self, snapshot: Snapshot) -> None:
         """Store the readings of a published snapshot in `published_readings` and `published_valid`.
 
         Readings are only stored if they depend on earlier steps; otherwise they can be recomputed.
         """
-        self.published_readings = snapshot.viewed if self.has_memory else None
-        self.published_valid = snapshot.valid
+        self._fetch_published()
+        self._published = snapshot.viewed if self.has_memory else None
+        self._published_valid = snapshot.valid
 
     def _update_memory(self, snapshot: Snapshot, due: set[str]) -> None:
         """Update everything that depends on earlier steps: published readings, contact states and sampling.
@@ -314,7 +368,8 @@ class Simulation(InteractiveScene):
         super().reset(keyframe)
         self.signal_chain.restart()
         self.pad_states.restart()
-        self.published_readings = None
+        self._fetch_published()
+        self._published = None
         self._next_due = self.step_count
         if self.sampling:
             self.sampling.clear()
@@ -341,6 +396,7 @@ class Simulation(InteractiveScene):
         """
         if not isinstance(settings, Settings):
             raise ConfigError(f"settings: must be Settings, as settings.replace returns, got {settings!r}")
+        self._drop_stepper()
         before, stages, self.settings = self.functions.quantities, self.stages, settings
         self._changes += 1
         self._plan()
@@ -351,7 +407,7 @@ class Simulation(InteractiveScene):
                 self.keep_readings(self.snapshot())
         if self.functions.quantities != before:
             self.signal_chain.forget(TOUCH_FUNCTIONS[settings.skin.touch_function].frame)
-            self.published_readings = None
+            self._published = None
             if self.sampling:
                 self.sampling.clear()
 

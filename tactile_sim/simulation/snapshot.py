@@ -100,6 +100,8 @@ class Snapshot(Seen):
     @computed
     def truth(self) -> np.ndarray:
         """(taxels, channels) readings after sampling and before the signal chain."""
+        if stepper := self.simulation.stepper():
+            return stepper.truth()
         ideal, sampling = self.simulation.functions.ideal_readings(self, None), self.simulation.sampling
         return sampling.value(ideal) if sampling else ideal
 
@@ -117,11 +119,10 @@ class Snapshot(Seen):
     def _output(self) -> tuple[np.ndarray, np.ndarray]:
         """Readings (taxels, channels) after the signal chain, and their validity as in `valid`."""
         simulation, chain = self.simulation, self.simulation.signal_chain
-        if simulation.chain_input[0] != self._version:
-            simulation.chain_input = self._version, self.truth.copy()  # a user may change `truth`
+        if stepper := simulation.stepper():
+            return stepper.output(simulation.steps_since_reset, self._stored)
         output = chain.read if self._stored else chain.peek
-        readings = output(simulation.steps_since_reset, simulation.chain_input[1])
-        valid = chain.valid
+        readings, valid = output(simulation.steps_since_reset, self.truth), chain.valid
         return readings, valid if b"\0" in valid.tobytes() else valid[:0]
 
     def reading(self, pad: str | Pad) -> np.ndarray:
@@ -201,7 +202,7 @@ class Snapshot(Seen):
 
     @computed
     def contact_quantities(self) -> ContactQuantities:
-        """Centre of pressure, area, friction utilization and other quantities, with one row per pad."""
+        """Center of pressure, area, friction utilization and other quantities, with one row per pad."""
         skin = self.simulation.skin
         parts = self.ideal_readings(CONTACT_PARTS)
         felt = contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)

@@ -25,7 +25,7 @@ class _Part(NamedTuple):
     pads: Sequence[Pad]
     positions: np.ndarray
     normals: np.ndarray
-    neighbours: tuple[np.ndarray, np.ndarray]
+    neighbors: tuple[np.ndarray, np.ndarray]
 
 
 def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
@@ -52,7 +52,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
         own: dict[str, Mapping[str, Any]] = {
             pad.name: stages[chosen[pad.name]] for pad in pads if pad.name in chosen
         }
-        part = _Part(pads, skin.positions, skin.normals, skin.neighbours)
+        part = _Part(pads, skin.positions, skin.normals, skin.neighbors)
         chains.append(SignalChain(part, own, *rest, TOUCH_FUNCTIONS[touch].frame))
     return SplitChain(simulation, chains)
 

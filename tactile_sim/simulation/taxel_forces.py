@@ -63,13 +63,17 @@ class TaxelForces:
 
         Forces are positive against the outward normals of the taxels.
         """
-        common = self._simulation.settings.skin.touch_function
-        if common not in self._directions:
-            self._directions[common] = self._direction()
-        direction = self._directions[common]
+        direction = self.direction()
         if direction is None:
             return self.on_bodies(snapshot), self._inward
         return snapshot.viewed, direction
+
+    def direction(self) -> np.ndarray | None:
+        """Return vectors (taxels or 1, channels) whose products with readings are normal forces, or None."""
+        common = self._simulation.settings.skin.touch_function
+        if common not in self._directions:
+            self._directions[common] = self._direction()
+        return self._directions[common]
 
     def _direction(self) -> np.ndarray | None:
         """Return the vectors whose products with readings are normal forces, if that is possible."""

@@ -1,4 +1,4 @@
-"""Compute the centre of touch of each body with skin."""
+"""Compute the center of touch of each body with skin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tactile_sim import _core
 from tactile_sim.engines import Contacts
 
 
-def centres_of_touch(
+def centers_of_touch(
     contacts: Contacts, positions: np.ndarray, rotations: np.ndarray, bodies: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the mean position and normal of the contacts on each body, weighted by normal force.
@@ -21,7 +21,7 @@ def centres_of_touch(
 
     Returns:
         forces: Sum of the magnitudes of the normal forces on each body (n,) [N].
-        centres: Mean position [m] and mean outward unit normal in the frame of each body, concatenated
+        centers: Mean position [m] and mean outward unit normal in the frame of each body, concatenated
             (n, 6).
 
         Both arrays are zero for bodies without contact.

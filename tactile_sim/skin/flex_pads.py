@@ -68,10 +68,6 @@ class FlexPads:
     def wrenches(self, contacts: Contacts, engine: Engine) -> np.ndarray:
         """Return the net contact wrench on the flex of each pad.
 
-        Args:
-            contacts: As in `on_skin`.
-            engine: As in `on_skin`.
-
         Returns:
             (k, 6) for each of the k ``pads``: force [N] and torque [N m] about the origin of the body that
             carries the flex, in the frame of that body.
@@ -94,7 +90,7 @@ class FlexPads:
 
         Args:
             positions: (n, 3) world positions of all taxels [m]; rows of taxels on flexes are overwritten.
-            engine: As in `on_skin`.
+            engine: The engine, in the state of the positions.
         """
         for k in self.pads:
             pad = self._skin.pads[k]

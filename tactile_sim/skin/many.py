@@ -74,8 +74,8 @@ def read_environments(
         contacts: Contacts and poses.
         first: First environment.
         last: One past the last environment.
-        touch: As in `Skin.readings_from_loads`; a user-defined function runs in Python for each environment.
-        response: As ``touch``.
+        touch: Name or function; a user-defined function runs in Python for each environment.
+        response: Name or function, likewise.
         out: Output; must contain zeros or the previous readings.
     """
     touch, quantity = find_touch(touch)

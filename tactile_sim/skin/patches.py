@@ -27,7 +27,7 @@ PATCH = np.dtype(
 """Structured dtype of a patch of skin.
 
 The taxels of the patch have the indices [start, stop) in the skin; ``spacing`` is the maximum distance
-between neighbours [m]. The patch's grid starts at ``corner`` [m] and has ``shape`` cells along the axes, with
+between neighbors [m]. The patch's grid starts at ``corner`` [m] and has ``shape`` cells along the axes, with
 edges of length ``cell`` [m]; ``base`` is the index of the first cell in ``cell_start`` of `_core.Skin`.
 ``limited`` is 1 if any taxel ignores loads outside, otherwise 0. The skin has the plane-strain ``modulus``
 [Pa] and the ``thickness`` [m]; with `elastic_layer`, its taxels are at a ``depth`` [m], and ``table`` is the

@@ -1,7 +1,7 @@
 """Quadrature points on the surface of a skin: several per taxel, each representing a part of its area.
 
 A taxel in a grid of rows and columns has the points of its rectangular cell, see `grid_cells`; so has each
-taxel of a pad without triangles, as if it had no neighbours. Elsewhere, a triangle between taxels contributes
+taxel of a pad without triangles, as if it had no neighbors. Elsewhere, a triangle between taxels contributes
 one point to each of its three corners, in the middle of the third that is nearest to the corner. Between
 taxels, the surface is curved according to their normals: points are lifted halfway to the tangent planes of
 the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008), which is exact for quadratic
@@ -42,7 +42,7 @@ TAXEL = np.dtype(
 """Structured dtype of a taxel: position [m], outward normal, and area [m2].
 
 ``margin`` is EDGE if the surface has an edge at the taxel. Otherwise, it is the distance to the farthest
-neighbour [m], or infinite if any neighbour is not in the taxel's plane. ``id`` is the index in the skin.
+neighbor [m], or infinite if any neighbor is not in the taxel's plane. ``id`` is the index in the skin.
 ``begin`` is the index of the taxel's first point in `Quadrature.points`.
 """
 EDGE = -1.0
@@ -50,7 +50,7 @@ EDGE = -1.0
 NX, POINT_AREA = 3, 6
 """Columns of `Quadrature.points`: the first column of the normals, and the column of the areas."""
 FLAT = 0.02
-"""A neighbour is in a taxel's tangent plane if its height above or below this plane is at most this fraction
+"""A neighbor is in a taxel's tangent plane if its height above or below this plane is at most this fraction
 of the distance between the two taxels."""
 
 
@@ -66,12 +66,12 @@ class Quadrature(NamedTuple):
     """(q, 7) quadrature points, taxel by taxel. Columns: position [m], outward normal (unit or 0), and area
     [m2]. The areas of a taxel's points sum to the taxel's area."""
     beside: np.ndarray
-    """(n, w) int32 neighbours of each taxel, as indices into ``taxels``. Taxels with fewer than w neighbours
-    are listed as neighbours of themselves, so that all rows have the same length."""
+    """(n, w) int32 neighbors of each taxel, as indices into ``taxels``. Taxels with fewer than w neighbors
+    are listed as neighbors of themselves, so that all rows have the same length."""
     nodes: np.ndarray
     """Array of `tree.NODE` with one tree over the taxels of each patch, patch by patch."""
     node_normals: np.ndarray
-    """(number of nodes, 6) centres and half-sizes of boxes around the normals of the taxels in each node. A
+    """(number of nodes, 6) centers and half-sizes of boxes around the normals of the taxels in each node. A
     box is very large if a taxel has no normal."""
     roots: np.ndarray
     """(p + 1,) index of the first node of each patch's tree; the last entry is the number of nodes."""
@@ -97,7 +97,7 @@ def quadrature(skin: Taxels) -> Quadrature:
 
     oriented = (normals != 0.0).any(axis=1, keepdims=True)
     owner, points, smooth = _all_points(skin)
-    begin, beside = skin.neighbours
+    begin, beside = skin.neighbors
     ahead = np.repeat(np.arange(len(positions)), np.diff(begin))
     step = positions[beside] - positions[ahead]
     distance, rise = np.linalg.norm(step, axis=1), np.abs((step * normals[ahead]).sum(axis=1))
@@ -185,7 +185,7 @@ def grid_cells(
         positions: (n, 3) positions of the taxels [m].
         axes: (n, 3, 3) rows: two tangents and the outward normal.
         areas: (n,) areas of the taxels [m2].
-        spacing: Edge length of the cell of a taxel without neighbours [m].
+        spacing: Edge length of the cell of a taxel without neighbors [m].
         rows: (n,) row of each taxel in the grid.
         columns: (n,) column of each taxel in the grid.
 
@@ -240,15 +240,15 @@ def grid_steps(
 
 
 def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray) -> list:
-    """Return the steps from each taxel to its neighbours on both sides, with missing steps filled in.
+    """Return the steps from each taxel to its neighbors on both sides, with missing steps filled in.
 
     If one step is missing, the surface is assumed to be symmetric; if both are missing, it is assumed to be
     flat, with a default step.
 
     Args:
-        steps: Steps to the neighbours behind (n, 3) and ahead (n, 3) [m].
+        steps: Steps to the neighbors behind (n, 3) and ahead (n, 3) [m].
         known: Whether each step behind (n,) and ahead (n,) exists.
-        default: (n, 3) step ahead for taxels without neighbours [m].
+        default: (n, 3) step ahead for taxels without neighbors [m].
         normals: (n, 3) outward unit normals.
 
     Returns:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
 """Function that maps a skin and m loads to the shares of taxels, or to replacement loads and their shares."""
 
-# As in core/include/tactile/skin.h; DISTANCES finds the distances of taxels instead of weights.
+# The same as in core/include/tactile/skin.h; DISTANCES finds the distances of taxels instead of weights.
 DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC, THICK = range(6)
 
 
@@ -66,10 +66,10 @@ def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     computed from geometry: for each pair of a patch of skin and another body, the gap between the two is
     measured along the mean contact normal. Then the pressures in an elastic layer that balance the wrench are
     computed. The tangential force is distributed in proportion to the pressure (Coulomb), and the torsional
-    moment in proportion to pressure times distance from the centre, so that forces and moments sum to those
+    moment in proportion to pressure times distance from the center, so that forces and moments sum to those
     that the engine reports.
 
-    Returns replacement loads, one at the centre of pressure of each pressed taxel, and their shares.
+    Returns replacement loads, one at the center of pressure of each pressed taxel, and their shares.
     Loads that pull, act against a flex, or have no taxel in reach cannot be spread over an area; they are
     distributed with `spread_linear`.
     """

@@ -64,7 +64,7 @@ class Reader:
         self._skin, self._touch, self._response, self._dtype = skin, touch, response, dtype
         self._shape = len(skin.positions), touch.channels
         if quantity is not None and law is not None:
-            self._function = skin._function(touch, quantity, law)
+            self.function = skin._function(touch, quantity, law)
 
     def __call__(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
         """Return the readings (n, channels) due to contacts, without checking the arguments.
@@ -78,7 +78,7 @@ class Reader:
             loads = self._skin.loads(contacts, positions, rotations)
             return self._skin.readings_from_loads(loads, self._touch, self._response, self._dtype.type)
         out: np.ndarray = np.zeros(self._shape, self._dtype)
-        self._skin.native.read(self._function, contacts.values, contacts.ids, positions, rotations, out)
+        self._skin.native.read(self.function, contacts.values, contacts.ids, positions, rotations, out)
         return out
 
     def from_data(self, model: int, data: int) -> np.ndarray:
@@ -89,7 +89,7 @@ class Reader:
             data: Address of its data.
         """
         out: np.ndarray = np.zeros(self._shape, self._dtype)
-        self._skin.native.read_data(self._function, model, data, out)
+        self._skin.native.read_data(self.function, model, data, out)
         return out
 
 
@@ -129,23 +129,22 @@ class Skin(Taxels):
 
         Args:
             model: The model.
-            scales: As in `Taxels`.
-            placement: As in `Taxels`.
-            kind: As in `Taxels`.
+            scales: Spacing [m] of the taxels on each body to cover completely, keyed by body id.
+            placement: Name in `PLACEMENTS`.
+            kind: Name in `KINDS`, or a function that covers the geoms of a body.
             distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
             stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas: one
                 value for all bodies, or a dictionary keyed by body id. Other bodies have the default.
             thickness: Thickness of the elastic layer [m], specified like ``stiffness``.
-            pads: As in `Taxels`.
+            pads: Pads in addition to those of ``scales``.
             poisson_ratio: Poisson's ratio of the layer, specified like ``stiffness``.
             sensor_depth: Depth of the taxels below the surface of the layer [m], likewise.
             core: Whether the layer is ``bonded`` to the body below it, or ``sliding`` on it. The last three
                 are only used by `elastic_layer`.
 
         Raises:
-            SceneError: As in `Taxels`.
-            ConfigError: As in `Taxels`; or the distance or the core is unknown, a property of the layer is out
-                of range, or its body has no skin.
+            SceneError: The model is not a MuJoCo model, or a body or spacing is invalid.
+            ConfigError: A name, a pad or a property of the layer is invalid, or there are too many taxels.
         """
         super().__init__(model, scales, placement, kind, pads)
         moduli = by_body("skin.stiffness", stiffness, STIFFNESS, STIFFNESS_RANGE, self.body_ids)
@@ -185,7 +184,7 @@ class Skin(Taxels):
         patches["table"] = np.array([tables[kind] for kind in kinds], np.int64)[self.patch_bodies]
         self.quadrature, self.solids = quadrature(self), solids(model)
         self.native = _core.Skin(
-            self.surface_positions, self.normals, self.axes, self.extents, *self.neighbours,
+            self.surface_positions, self.normals, self.axes, self.extents, *self.neighbors,
             self.along_surface, patches, self.patch_bodies, self._geoms, self._slot, len(self.body_ids),
             self.quadrature, self.solids,
             np.concatenate([NONE, *(layer_tables(*kind, bonded).ravel() for kind in tables)]),
@@ -214,12 +213,12 @@ class Skin(Taxels):
             contacts: The contacts.
             body_positions: (nbody, 3) positions of the bodies in the world [m].
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-            touch: As in `readings_from_loads`.
-            response: As in `readings_from_loads`.
-            dtype: As in `readings_from_loads`.
+            touch: Name in `TOUCH_FUNCTIONS`, or a user-defined touch function.
+            response: Name in `RESPONSE_FUNCTIONS`, or a user-defined response function.
+            dtype: Type of the result, float32 or float64. Values are summed in float64.
 
         Raises:
-            ConfigError: As in `readings_from_loads`.
+            ConfigError: A name is unknown, or a user-defined function is invalid.
             CommandError: Another argument is invalid, or the contacts are not those of this model.
         """
         read = self.reader(touch, response, dtype)
@@ -229,17 +228,8 @@ class Skin(Taxels):
     def reader(self, touch: str | TouchFunction, response: str | Response, dtype: type) -> Reader:
         """Return an object that computes readings from contacts without checking them.
 
-        It is faster than `readings_from_contacts`, because the arguments of this method are checked only
-        once.
-
-        Args:
-            touch: As in `readings_from_loads`.
-            response: As in `readings_from_loads`, but not shares.
-            dtype: As in `readings_from_loads`.
-
-        Raises:
-            ConfigError: As in `readings_from_loads`.
-            CommandError: ``dtype`` is invalid.
+        It is faster than `readings_from_contacts`, which describes the arguments, because they are checked
+        only once.
         """
         touch, _ = find_touch(touch)
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
@@ -331,7 +321,7 @@ class Skin(Taxels):
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
         faces away from it. With `elastic_foundation` and `elastic_layer`, all contacts with another body are tested
-        together at their centre.
+        together at their center.
 
         Raises:
             ConfigError: The name of the response function is unknown.
@@ -358,7 +348,8 @@ class Skin(Taxels):
             add up to the net contact force on the body.
 
         Raises:
-            ConfigError, CommandError: As in `loads` and `inside`.
+            ConfigError: The name of the response function is unknown.
+            CommandError: The contacts or poses are invalid.
         """
         loads = self.loads(contacts, body_positions, body_rotations)
         out = loads[~self.inside(loads, response)]
@@ -377,7 +368,7 @@ class Skin(Taxels):
             (p, 6) force [N] and torque [N m], 0 for pads on flexes. Pads on one body have the same wrench.
 
         Raises:
-            CommandError: As in `loads`.
+            CommandError: The contacts or poses are invalid.
         """
         require_contacts(self, contacts, body_positions, body_rotations)
         out = self.native.wrenches(contacts.values, contacts.ids, body_positions, body_rotations)

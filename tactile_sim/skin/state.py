@@ -1,4 +1,4 @@
-"""Contact state of each pad for use by controllers: contact, centre of pressure, friction and slip."""
+"""Contact state of each pad for use by controllers: contact, center of pressure, friction and slip."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ THRESHOLDS = checks(ContactThresholds)
 class ContactQuantities(NamedTuple):
     """Contact quantities of p pads in the frames of their bodies.
 
-    Without contact, the centre of pressure is NaN and all other quantities are 0.
+    Without contact, the center of pressure is NaN and all other quantities are 0.
     """
 
     normal_force: np.ndarray
@@ -67,7 +67,7 @@ class ContactQuantities(NamedTuple):
     force: np.ndarray
     """(p, 3) net force on the pad [N]."""
     torque: np.ndarray
-    """(p, 3) torque of the taxels' forces about the centre of pressure [N m]."""
+    """(p, 3) torque of the taxels' forces about the center of pressure [N m]."""
     friction_utilization: np.ndarray
     """(p,) ratio of total tangential force to total friction limit; 1 if all contacts slide.
 
@@ -135,7 +135,7 @@ class ContactState:
 
     def __init__(self, table: np.ndarray):
         """Use a table (p, 4): raw, contact, since, and the time at which a pending change began [s]."""
-        self._table = table
+        self.table = table
 
     @staticmethod
     def start(pads: int) -> ContactState:
@@ -145,17 +145,17 @@ class ContactState:
     @property
     def raw(self) -> np.ndarray:
         """(p,) bool, whether the normal force is at least the threshold `on_force`."""
-        return self._table[:, 0] > 0.0
+        return self.table[:, 0] > 0.0
 
     @property
     def contact(self) -> np.ndarray:
         """(p,) bool, whether the pad is in contact, with hysteresis and delays."""
-        return self._table[:, 1] > 0.0
+        return self.table[:, 1] > 0.0
 
     @property
     def since(self) -> np.ndarray:
         """(p,) time of the last change of contact [s]."""
-        return self._table[:, 2]
+        return self.table[:, 2]
 
     def advance(self, time: float, normal_force: np.ndarray, thresholds: np.ndarray) -> ContactState:
         """Return the state after a sample.
@@ -165,4 +165,4 @@ class ContactState:
             normal_force: (p,) sum of the normal forces on each pad [N].
             thresholds: (p, 4) fields of `ContactThresholds`.
         """
-        return ContactState(_core.advance_contact_states(self._table, time, normal_force, thresholds))
+        return ContactState(_core.advance_contact_states(self.table, time, normal_force, thresholds))

@@ -15,7 +15,7 @@ from tactile_sim.common.names import Names
 from tactile_sim.common.schema import SPACING, described, is_index, known, require_arrays, valid
 from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.skin.limits import check_count, colliding_areas
-from tactile_sim.skin.neighbours import neighbours
+from tactile_sim.skin.neighbors import neighbors
 from tactile_sim.skin.pads.flex import flex_rows
 from tactile_sim.skin.pads.place import links, place_body, place_pad
 from tactile_sim.skin.pads.plan import PadPlan, PlacedPad
@@ -43,7 +43,7 @@ class Pad:
     start: int
     stop: int
     spacing: float
-    """Distance between neighbouring taxels [m]."""
+    """Distance between neighboring taxels [m]."""
     geom_ids: np.ndarray
     """(k,) int32 ids of colliding geoms of the body, including all that carry a taxel of the pad."""
     triangles: np.ndarray
@@ -76,25 +76,25 @@ class Taxels:
         positions: (n, 3) positions as configured [m].
         surface_positions: (n, 3) projections onto the collision surface, used to find taxels near loads [m].
         normals: (n, 3) outward unit normals. If a geom is too small for the placement `mimo`, the normal of
-            its only taxel, at its centre, is 0; this taxel faces every load.
+            its only taxel, at its center, is 0; this taxel faces every load.
         axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
         ids: (n,) uint32 ids, as numbered by the sensor.
         areas: (n,) area that each taxel represents [m2].
         geom_index: (n,) index into the pad's geom_ids.
         pad_index: (n,) index into pads.
-        neighbours: Start of each taxel's list (n + 1,), and the concatenated lists of adjacent taxels.
+        neighbors: Start of each taxel's list (n + 1,), and the concatenated lists of adjacent taxels.
 
     Attributes of the pads, the bodies with skin and the patches:
         pads: The p pads.
         offsets: (p + 1,) first taxel of each pad; the last entry is n.
-        spacings: (p,) distance between neighbouring taxels [m].
+        spacings: (p,) distance between neighboring taxels [m].
         pad_bodies: (p,) id of the body of each pad.
         pad_cells: (p,) cells of the taxels of each pad on a part of a triangle mesh, otherwise None.
         body_ids: (b,) ids of the bodies with skin. A flex with pads is a separate entry, with the id of
             the body that carries it.
         patch_offsets: (q + 1,) first taxel of each patch; the last entry is n.
         patch_bodies: (q,) index into body_ids.
-        patch_spacings: (q,) maximum distance between neighbouring taxels [m].
+        patch_spacings: (q,) maximum distance between neighboring taxels [m].
         patch_ids: (q,) body ids, or with ``kind="geom"`` geom ids.
     """
 
@@ -201,7 +201,7 @@ class Taxels:
                 self._slot[body] = slot
 
     def _make_patches(self, placed: Sequence[PlacedPad]) -> None:
-        """Divide the taxels into patches, and connect neighbours within them."""
+        """Divide the taxels into patches, and connect neighbors within them."""
         sizes: list[int] = []
         bodies: list[int] = []
         ids: list[int] = []
@@ -233,7 +233,7 @@ class Taxels:
         self.patch_bodies = np.array(bodies, np.int64)
         self.patch_ids = np.array(ids, np.int64)
         self.patch_spacings = np.concatenate(spacings)
-        self.neighbours = neighbours(len(self.positions), np.concatenate(edges))
+        self.neighbors = neighbors(len(self.positions), np.concatenate(edges))
 
     def world(
         self, body_positions: np.ndarray, body_rotations: np.ndarray, out: np.ndarray | None = None

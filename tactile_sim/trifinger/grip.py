@@ -85,8 +85,8 @@ class Grip:
         self._height, self._times = height, times
         self._start = np.array(kinematics.forward_kinematics(np.asarray(joints, float)))
         # The axis of the first joint points from the center of the robot to the finger.
-        towards = kinematics.data.xaxis[:: len(self._tips)]
-        places, self._inward, shares = _assign(towards, np.asarray(position), orientation)
+        toward = kinematics.data.xaxis[:: len(self._tips)]
+        places, self._inward, shares = _assign(toward, np.asarray(position), orientation)
         self._apart, self._near = (places - self._inward * gap for gap in (CLEARANCE, GAP))
         self._above = self._apart + np.array((0, 0, ABOVE))
         self._press = self._inward * (force * shares)[:, None]
@@ -166,14 +166,14 @@ class GraspMotion:
 
 
 def _assign(
-    towards: np.ndarray, position: np.ndarray, orientation: Sequence[float]
+    toward: np.ndarray, position: np.ndarray, orientation: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Assign one finger to a face of the cube and two to the opposite face.
 
-    Of all such assignments, the function selects the one whose faces point most directly towards the fingers.
+    Of all such assignments, the function selects the one whose faces point most directly toward the fingers.
 
     Args:
-        towards: (3, 3) unit vectors from the center of the robot to the fingers.
+        toward: (3, 3) unit vectors from the center of the robot to the fingers.
         position: (3,) position of the cube [m].
         orientation: Orientation of the cube, quaternion (x, y, z, w).
 
@@ -193,7 +193,7 @@ def _assign(
         places[alone], normals[alone], shares[alone] = -inward * half, inward, 1.0
         places[left], normals[left] = inward * half + aside, -inward
         places[right], normals[right] = inward * half - aside, -inward
-        facing = (places * towards).sum()
+        facing = (places * toward).sum()
         if best is None or facing > best[0]:
             best = facing, places + position, normals, shares
     assert best is not None

@@ -114,7 +114,7 @@ class Rules:
 class FingerPhysics:
     """The physics of a robot and the scene around it.
 
-    As in the engines, a step has two halves: `forward` computes poses, contacts and forces for the current
+    A step has two halves: `forward` computes poses, contacts and forces for the current
     state and the desired action, and `integrate` advances to the next state. Between the two calls, all
     values in ``data`` belong to the same state.
 

@@ -29,7 +29,7 @@ def marker_frames(value: Any) -> list[str]:
 def marker_shapes(value: Any, bodies: dict[str, int], invalid: list[str]) -> Iterator[Shape]:
     """Yield a shape for each marker that is a primitive or a triangle list.
 
-    As in RViz, an orientation of zeros means no rotation.
+    An orientation of zeros means no rotation, which is RViz's rule.
     """
     markers = value.markers
     for k, frame in enumerate(marker_frames(value)):

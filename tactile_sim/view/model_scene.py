@@ -28,7 +28,7 @@ PLANE_HALF_SIZE = 10.0
 FIRST_HIDDEN_GROUP = 3
 """Lowest group of geoms that are not shown.
 
-As in MuJoCo's viewer, this group and all higher groups are hidden. They contain collision geoms.
+This group and all higher groups are hidden. They contain collision geoms.
 """
 
 MAX_VALUES = 4

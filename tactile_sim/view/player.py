@@ -203,7 +203,7 @@ class ForceBar:
 def force_series(index: BagIndex, content: BagScene) -> ForceSeries | None:
     """Return the forces on all bodies with skin over a bag, or None if it has neither forces nor readings.
 
-    As in view frames, the force on a body is the net contact force or, in bags without contacts, the sum of
+    The force on a body is the net contact force or, in bags without contacts, the sum of
     its readings.
     """
     return next((series for series in _series(index, content) if series.values.any()), None)

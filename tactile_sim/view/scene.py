@@ -89,7 +89,7 @@ def add_outline_lights(api: SceneApi, camera: np.ndarray, focus: np.ndarray) -> 
     for name, side in (("left", -1.0), ("right", 1.0)):
         horizontal = away + side * np.array([away[1], -away[0]])
         height = OUTLINE_HEIGHT * np.linalg.norm(horizontal)
-        # The light shines from this position towards the origin.
+        # The light shines from this position toward the origin.
         api.add_light_directional(
             f"/outline_{name}",
             color=OUTLINE_COLOR,

@@ -76,7 +76,7 @@ def test_size_and_matrix(simulate):
     ]
     focal = 240 / np.tan(np.radians(20))
     assert cameras["a"].matrix == pytest.approx(np.array([[focal, 0, 319.5], [0, focal, 239.5], [0, 0, 1]]))
-    # MuJoCo's principal point is 20 pixels to the left and 10 below the centre.
+    # MuJoCo's principal point is 20 pixels to the left and 10 below the center.
     expected = np.array([[250, 0, 129.5], [0, 260, 109.5], [0, 0, 1]])
     assert cameras["b"].matrix == pytest.approx(expected, rel=1e-6)
     assert cameras["c"].matrix[:2, :2] == pytest.approx(2 * expected[:2, :2], rel=1e-6)

@@ -75,10 +75,10 @@ def test_image_of_a_falling_cube_turns_from_black_to_white(falling):
     assert not tactile_image.make(falling.observe()).any()
     while falling.engine.data.qpos[2] - HALF > 0.4 * LENGTH:
         falling.step(1)
-    grey = tactile_image.make(falling.observe())
+    gray = tactile_image.make(falling.observe())
     covered = 1 - (falling.engine.data.qpos[2] - HALF) / LENGTH
-    assert np.count_nonzero(grey) == bottom(falling).sum()
-    assert np.abs(grey[grey > 0] - 255 * covered).max() <= 1
+    assert np.count_nonzero(gray) == bottom(falling).sum()
+    assert np.abs(gray[gray > 0] - 255 * covered).max() <= 1
     falling.step(2000)
     white = tactile_image.make(falling.observe())
     assert np.count_nonzero(white == 255) == bottom(falling).sum()
@@ -97,7 +97,7 @@ def test_force_image_changes_at_the_lower_face(falling):
     loaded = by_name["cube/force_image"].make(falling.observe())
     assert free.shape == loaded.shape and free.shape[2] == 3
     changed = (free != loaded).any(axis=2)
-    # The floor touches one of six faces. Taxels on its edges belong to two faces, so they also colour the
+    # The floor touches one of six faces. Taxels on its edges belong to two faces, so they also color the
     # pixels within half a spacing on the sides: one row on each of four sides, as a pixel is half a spacing.
     face = (free != free[0, 0]).any(axis=2).sum() / 6
     assert changed.sum() == face + 4 * np.sqrt(face)

@@ -22,7 +22,7 @@ def saved(tmp_path, image: Image.Image, name: str = "map.png"):
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "LA", "P"])
-def test_grey_levels_are_equal_in_all_modes(tmp_path, mode):
+def test_gray_levels_are_equal_in_all_modes(tmp_path, mode):
     assert brightness(saved(tmp_path, Image.fromarray(GREY).convert(mode))) == pytest.approx(LEVELS, abs=1e-9)
 
 
@@ -37,10 +37,10 @@ def test_one_bit_images_are_black_and_white(tmp_path):
 
 
 def test_transparent_pixels_are_black(tmp_path):
-    colours = np.full((1, 3, 4), 255, np.uint8)
-    colours[0, :, 3] = 0, 51, 255
-    assert brightness(saved(tmp_path, Image.fromarray(colours))) == pytest.approx(np.array([[0, 0.2, 1]]))
-    assert brightness(colours) == pytest.approx(np.array([[0, 0.2, 1]]))
+    colors = np.full((1, 3, 4), 255, np.uint8)
+    colors[0, :, 3] = 0, 51, 255
+    assert brightness(saved(tmp_path, Image.fromarray(colors))) == pytest.approx(np.array([[0, 0.2, 1]]))
+    assert brightness(colors) == pytest.approx(np.array([[0, 0.2, 1]]))
 
 
 RED, GREEN, BLUE, WHITE, NEARLY_WHITE = (
@@ -55,20 +55,20 @@ SHEER_WHITE, SHEER_RED, GREY_51 = [255, 255, 255, 254], [255, 0, 0, 0], [51, 51,
         ([RED, GREEN, BLUE, WHITE], None, [0, 0, 0, 1]),
         ([RED, NEARLY_WHITE, SHEER_WHITE, GREY_51], None, [0, 0, 0, 0]),
         ([RED, GREEN, BLUE, WHITE], False, [0.299, 0.587, 0.114, 1]),
-        # Without visible colours, the image is grey and keeps its levels in any mode.
+        # Without visible colors, the image is gray and keeps its levels in any mode.
         ([GREY_51, WHITE, SHEER_WHITE, SHEER_RED], None, [0.2, 1, 254 / 255, 0]),
         ([GREY_51, WHITE, SHEER_WHITE, SHEER_RED], True, [0, 1, 0, 0]),
     ],
 )
-def test_only_white_counts_in_images_with_colours(tmp_path, pixels, white_only, expected):
+def test_only_white_counts_in_images_with_colors(tmp_path, pixels, white_only, expected):
     pixels = np.array([pixels], np.uint8)
     for image in (pixels, pixels / 255.0, saved(tmp_path, Image.fromarray(pixels))):
         assert brightness(image, white_only)[0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_white_of_sixteen_bits_is_the_largest_value(tmp_path):
-    grey = np.array([[0, 65280, 65534, 65535]], np.uint16)
-    for image in (grey, saved(tmp_path, Image.fromarray(grey))):
+    gray = np.array([[0, 65280, 65534, 65535]], np.uint16)
+    for image in (gray, saved(tmp_path, Image.fromarray(gray))):
         assert brightness(image, white_only=True).tolist() == [[0, 0, 0, 1]]
 
 

@@ -35,7 +35,7 @@ def torus(uv: np.ndarray | None = None):
 
 
 def distances(positions: np.ndarray) -> np.ndarray:
-    """Return the distance of each position to its nearest neighbour [spacings]."""
+    """Return the distance of each position to its nearest neighbor [spacings]."""
     return cKDTree(positions).query(positions, 2)[0][:, 1] / SPACING
 
 
@@ -126,7 +126,7 @@ def test_parts_are_stacked_in_the_image():
         assert (columns[mine] < part.width).all()
 
 
-def test_grey_pixels_are_shorter_feelers_and_black_pixels_none():
+def test_gray_pixels_are_shorter_feelers_and_black_pixels_none():
     model = scene("", '<geom type="box" size=".1 .1 .1"/>')
     image = np.zeros((3, 4), np.uint8)
     image[1] = 0, 51, 102, 255
@@ -135,7 +135,7 @@ def test_grey_pixels_are_shorter_feelers_and_black_pixels_none():
     assert placed.lengths == pytest.approx([0.01, 0.02, 0.05], abs=1e-12)
 
 
-def test_only_white_pixels_of_a_coloured_map_are_feelers():
+def test_only_white_pixels_of_a_colored_map_are_feelers():
     """Quote from Cortex: "The colors of the faces are irrelevant; only the white pixels specify feelers."."""
     model = scene("", KINDS["box"])
     image = np.zeros((24, 24, 3), np.uint8)
@@ -174,7 +174,7 @@ def test_each_mesh_with_uv_has_an_image_named_after_its_geom(tmp_path):
         (0, 0, 4, 4),
         (1, 4, 6, 8),
     ]
-    # Pixel centres in the lower left half: 4 + 3 + 2 + 1; for 6 x 8 those with x / 6 + y / 8 <= 1.
+    # Pixel centers in the lower left half: 4 + 3 + 2 + 1; for 6 x 8 those with x / 6 + y / 8 <= 1.
     inside = sum((x + 0.5) / 6 + (y + 0.5) / 8 <= 1 for x in range(6) for y in range(8))
     assert np.bincount(placed.geom_index).tolist() == [10, inside]
 

@@ -133,7 +133,7 @@ def test_height_fields_with_a_ramp_and_a_ditch():
     for height in np.linspace(0.5, 0, 21):
         data.qpos[:3] = 0, 0, height
         mujoco.mj_kinematics(model, data)
-        # Height above the ramp z = 0.2 + 0.2 x at a root, and its change per metre along the feeler.
+        # Height above the ramp z = 0.2 + 0.2 x at a root, and its change per meter along the feeler.
         above = height + 0.05 * normals[:, 2] - 0.2 - 0.2 * 0.05 * normals[:, 0]
         rate = normals[:, 2] - 0.2 * normals[:, 0]
         expected = np.where(rate < 0, np.clip(-above / rate, 0, LENGTH), LENGTH)

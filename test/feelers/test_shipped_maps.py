@@ -72,7 +72,7 @@ def test_upper_segment_of_the_worm_covers_the_lower_one_at_the_neck():
     these = slice(lower.start, lower.stop)
     covered = simulation.observe().feelers[these] < simulation.feelers.lengths[these]
     assert (covered.sum(), len(covered)) == (53, 368)
-    # The upper segment's round end is centred at 0.19 m. Rays start 24 mm from the axis (3 cm less a fifth of
+    # The upper segment's round end is centerd at 0.19 m. Rays start 24 mm from the axis (3 cm less a fifth of
     # their length), and there the end of 3 cm radius begins at 0.19 m - 18 mm.
     assert (covered == (simulation.feelers.positions[these][:, 2] > 0.172)).all()
 

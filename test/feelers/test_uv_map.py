@@ -29,7 +29,7 @@ def soup(side: int = 12) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact_count(uv: np.ndarray, white: np.ndarray) -> int:
-    """Count white pixels whose centres are in a triangle or on its edge, in rational arithmetic."""
+    """Count white pixels whose centers are in a triangle or on its edge, in rational arithmetic."""
     height, width = white.shape
     count = 0
     for row, column in np.argwhere(white).tolist():
@@ -99,7 +99,7 @@ def test_feelers_are_uniform_on_a_uniform_map():
 
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_pixels_on_a_shared_edge_count_once_and_normals_point_outward(mirrored):
-    # The diagonal goes through the centres of 16 pixels.
+    # The diagonal goes through the centers of 16 pixels.
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
     space = np.concatenate([square, np.zeros((4, 1))], axis=1)[:, [0, 2, 1]] * 0.1
     faces = [[0, 1, 2], [0, 2, 3]]
@@ -115,7 +115,7 @@ def test_pixels_on_a_shared_edge_count_once_and_normals_point_outward(mirrored):
 
 
 def test_pixels_on_the_border_or_a_common_corner_count_once():
-    # A fan around the centre of 5 x 5 pixels; its border goes through the centres of others.
+    # A fan around the center of 5 x 5 pixels; its border goes through the centers of others.
     ring = np.array([[-2, -2], [0, -2], [2, -2], [2, 0], [2, 2], [0, 2], [-2, 2], [-2, 0]]) / 5 + 0.5
     ring = np.round(ring * 1024) / 1024
     fan = np.stack([np.tile([0.5, 0.5], (8, 1)), ring, np.roll(ring, -1, axis=0)], axis=1)

@@ -1,4 +1,4 @@
-"""The colour scheme, compared to matplotlib."""
+"""The color scheme, compared to matplotlib."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from matplotlib import colormaps
 from tactile_sim.figures.colors import FAINTEST, MAP, levels, table
 
 
-def test_table_is_the_visible_part_of_the_colour_map():
+def test_table_is_the_visible_part_of_the_color_map():
     visible = colormaps[MAP](np.linspace(FAINTEST / 255.0, 1.0, 256))[:, :3] * 255.0
     np.testing.assert_array_equal(table(), visible.round())
 

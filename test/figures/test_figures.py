@@ -140,7 +140,7 @@ def test_peak_is_at_landing_with_the_poses_of_that_time(fall):
     assert "0.200 s" in fig.get_suptitle() and "29.4 N" in fig.axes[0].get_title(loc="left")
     assert "29.4 N" in {text.get_text() for text in fig.axes[0].texts}, "net force"
     colors = fig.axes[0].collections[-1].get_facecolor()[:, :3]
-    assert (np.ptp(colors, axis=1) > 0.2).sum() == GRID**2  # unloaded taxels are grey
+    assert (np.ptp(colors, axis=1) > 0.2).sum() == GRID**2  # unloaded taxels are gray
 
 
 def test_text_of_the_net_force_is_in_the_panel_and_does_not_cover_its_arrow(fall):
@@ -218,7 +218,7 @@ def test_nan_and_infinity_are_drawn_as_zero(make_bag):
         figure(name, recording).canvas.draw()
 
 
-def test_map_has_the_size_and_the_colours_of_the_skin(fall):
+def test_map_has_the_size_and_the_colors_of_the_skin(fall):
     fig = figure("map", recorded(fall))
     image = fig.axes[0].images[0].get_array()
     bright = (image.max(axis=2) > 150).mean()

@@ -17,7 +17,7 @@ def box_with(*way: tuple[float, float, float], radius: float) -> tuple[list[floa
     """Call `around` for a box with 2 m edges and a moving sphere; return the lowest and highest corner [m].
 
     Args:
-        way: Positions of the sphere's centre over time [m].
+        way: Positions of the sphere's center over time [m].
         radius: Radius of the sphere [m].
     """
     low, high = around(LOW, HIGH, np.array(way)[:, None], np.array([radius]))

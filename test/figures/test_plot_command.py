@@ -81,9 +81,9 @@ def test_style_gives_a_light_or_a_dark_background(fall, tmp_path):
         out = ["-o", str(tmp_path / style), "--style", style, "--dpi", "40"]
         assert main(["plot", str(fall), *out]) == 0
         for name in ("forces", "raster", "peak", "map", "contacts"):
-            grey = np.asarray(Image.open(tmp_path / style / f"{name}.png").convert("L"))
-            assert (grey[0] > 250).all() if bright else (grey[0] < 50).all(), name
-            assert np.ptp(grey.astype(int)) > 120, name  # text remains legible
+            gray = np.asarray(Image.open(tmp_path / style / f"{name}.png").convert("L"))
+            assert (gray[0] > 250).all() if bright else (gray[0] < 50).all(), name
+            assert np.ptp(gray.astype(int)) > 120, name  # text remains legible
 
 
 def test_frames_are_numbered_and_lit_from_landing_on(make_bag, tmp_path, capsys):

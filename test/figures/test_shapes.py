@@ -1,4 +1,4 @@
-"""Test the single colour in which a geom is drawn, depending on its material and texture."""
+"""Test the single color in which a geom is drawn, depending on its material and texture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCENE = """
 </mujoco>"""
 
 
-def test_own_colour_overrides_the_material_and_textures_multiply_by_their_mean():
+def test_own_color_overrides_the_material_and_textures_multiply_by_their_mean():
     colors = geom_colors(mujoco.MjModel.from_xml_string(SCENE))
     # The tiles are half red and half blue, so their mean is (1/2, 0, 1/2).
     tiled = [0.25, 0, 0.5, 0.8]

@@ -177,7 +177,7 @@ def test_each_command_has_its_own_step_in_lockstep(running):
 
 
 @pytest.mark.parametrize("stop", ["pause", "reset"])
-def test_requested_steps_can_be_cancelled(running, stop):
+def test_requested_steps_can_be_canceled(running, stop):
     runner, _ = running("tactile", start_paused=True)
     done = runner.call(lambda: runner.request_steps(2**32 - 1))
     wait_until(lambda: runner.simulation.step_count)

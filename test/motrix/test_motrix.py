@@ -154,14 +154,14 @@ def test_keyframes_and_set_free_body_set_the_state():
     engine.set_free_body(body, [0, 0, 5], [half, 0, 0, half], [1, 0, 0], [0, 0, 2])
     engine.step(100)
 
-    # The centre of mass moves on a parabola, and the origin has turned about it by 0.2 rad.
+    # The center of mass moves on a parabola, and the origin has turned about it by 0.2 rad.
     def arm(angle):
         return 0.1 * np.array([np.cos(angle), np.sin(angle), 0])
 
     start = np.array([0, 0, 5]) + arm(np.pi / 2)
     velocity = np.array([1, 0, 0]) + np.cross([0, 0, 2], arm(np.pi / 2))
-    centre = start + 0.1 * velocity + [0, 0, -G * 0.1**2 / 2]
-    np.testing.assert_allclose(engine.body_positions[body], centre - arm(np.pi / 2 + 0.2), atol=1e-3)
+    center = start + 0.1 * velocity + [0, 0, -G * 0.1**2 / 2]
+    np.testing.assert_allclose(engine.body_positions[body], center - arm(np.pi / 2 + 0.2), atol=1e-3)
 
 
 # -- forward and integrate -------------------------------------------------------------------------------

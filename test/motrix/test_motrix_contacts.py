@@ -45,7 +45,7 @@ def test_contact_wrenches_explain_the_motion_of_a_tumbling_body(shape, ground, b
     for _ in range(200):
         engine.forward()
         contacts = engine.contacts()
-        turn, centre = engine.body_rotations[body].copy(), data.xipos[body].copy()
+        turn, center = engine.body_rotations[body].copy(), data.xipos[body].copy()
         axes = turn.T @ data.ximat[body].reshape(3, 3)
         inertia = axes @ np.diag(model.body_inertia[body]) @ axes.T
         before, origin = data.qvel.copy(), data.xpos[body].copy()
@@ -53,7 +53,7 @@ def test_contact_wrenches_explain_the_motion_of_a_tumbling_body(shape, ground, b
         force, torque = np.split(sign * contacts.wrench_world, 2, axis=1)
         # In MotrixSim, the force acts on the surface of each body, half the depth from the contact point.
         points = contacts.position + 0.5 * sign * contacts.distance[:, None] * contacts.frame[:, 0]
-        torque = torque + np.cross(points - centre, force)
+        torque = torque + np.cross(points - center, force)
         # Newton's and Euler's equations.
         engine.integrate()
         change = (data.qvel - before) / engine.timestep
@@ -62,8 +62,8 @@ def test_contact_wrenches_explain_the_motion_of_a_tumbling_body(shape, ground, b
             inertia @ change[3:] + np.cross(spin, inertia @ spin), turn.T @ torque.sum(axis=0),
             atol=2e-4 * (1 + np.abs(force).sum()),
         )  # fmt: skip
-        if shape != "mesh":  # its origin is not its centre of mass
-            np.testing.assert_allclose(centre, origin, atol=1e-12)
+        if shape != "mesh":  # its origin is not its center of mass
+            np.testing.assert_allclose(center, origin, atol=1e-12)
             np.testing.assert_allclose(
                 change[:3] + [0, 0, G], force.sum(axis=0), atol=1e-3 * (1 + np.abs(force).sum())
             )

@@ -91,7 +91,7 @@ def test_tactile_contacts_sum_contacts_of_body(at_rest):
     np.testing.assert_allclose(rotation @ found.wrench.force[0], -on_box, atol=0.02)
     np.testing.assert_allclose(found.normal[0], [0, 0, 1], atol=1e-3)
     np.testing.assert_allclose(found.normal[1], [0, 0, -1], atol=1e-3)
-    # It is below the box's centre of mass, so on the slope it is not in the middle of the lower face.
+    # It is below the box's center of mass, so on the slope it is not in the middle of the lower face.
     assert found.position[1][2] == pytest.approx(-0.1, abs=1e-3)
     assert found.position[1][0] == pytest.approx(0.1 * np.tan(TILT), rel=0.05)
 

@@ -273,7 +273,7 @@ def test_killing_demo_ends_node(running):
 
 
 def test_errors_of_node_are_shown_with_exit_code(tmp_path, environment):
-    config = tmp_path / "misspelt.yaml"
+    config = tmp_path / "misspelled.yaml"
     config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, skin: {scales: {cub: 0.02}}}}\n")
     done = subprocess.run(
         [*DEMO, str(config)],

@@ -75,16 +75,16 @@ def test_readings_layout_and_image_agree_during_fall(received):
     assert approaching >= 3
 
 
-def test_feeler_markers_change_colour_with_cover(received):
+def test_feeler_markers_change_color_with_cover(received):
     layout = received["layout"][0]
-    colours = set()
+    colors = set()
     for message in received["markers"]:
         lines = [k for k in range(len(message.markers.id)) if message.markers.type[k] == Marker.LINE_LIST]
         points = np.concatenate([message.markers.points[k] for k in lines]).reshape(-1, 2, 3)
         assert len(points) == len(layout.lengths)
         assert np.linalg.norm(points[:, 1] - points[:, 0], axis=1) == pytest.approx(layout.lengths, rel=1e-6)
-        colours |= {tuple(message.markers.color[k]) for k in lines}
-    assert len(colours) >= 3  # free, partly covered, covered
+        colors |= {tuple(message.markers.color[k]) for k in lines}
+    assert len(colors) >= 3  # free, partly covered, covered
 
 
 def same_pixels(raw, compressed) -> bool:
@@ -94,7 +94,7 @@ def same_pixels(raw, compressed) -> bool:
     return (raw.height, raw.width, raw.step // raw.width) == shape and picture.tobytes() == bytes(raw.data)
 
 
-def test_compressed_grey_images_equal_raw_ones(received):
+def test_compressed_gray_images_equal_raw_ones(received):
     compressed = {stamp(message): message for message in received["compressed"]}
     both = [(raw, compressed[stamp(raw)]) for raw in received["image"] if stamp(raw) in compressed]
     assert len(both) >= 35 and len({bytes(raw.data) for raw, _ in both}) > 3

@@ -93,7 +93,7 @@ def test_tolerances_preemption_and_cancellation_end_goals(ros, send):
 
 
 @pytest.mark.parametrize("send", [{"lockstep": True}, {"start_paused": True}], indirect=True)
-def test_goal_can_be_cancelled_while_time_is_stopped(ros, send):
+def test_goal_can_be_canceled_while_time_is_stopped(ros, send):
     handle, _ = send((60.0, 1.0))
     wait_for(handle.cancel_goal_async().done, "an answer to the cancellation")
     assert result_of(handle)[0] == GoalStatus.STATUS_CANCELED

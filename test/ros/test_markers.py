@@ -34,7 +34,7 @@ def shown(request):
 
 
 def arrows(array, color) -> np.ndarray:
-    """Return the start and end points (n, 2, 3) [m] of all contact arrows of one colour."""
+    """Return the start and end points (n, 2, 3) [m] of all contact arrows of one color."""
     found = [m.points for m in each(array) if m.type == Marker.ARROW and np.allclose(m.color[:3], color)]
     found = [points for points in found if len(points)]  # DELETEALL has no points
     return np.array(found).reshape(-1, 2, 3)
@@ -130,7 +130,7 @@ def test_skin_markers_light_the_triangles_under_a_cube():
             assert len(points) == len(rgba) == 3 * bottom[triangles].any(axis=1).sum()
             inside = (np.abs(points[:, :2]) < 0.085).all(axis=1)
             np.testing.assert_allclose(points[inside, 2], -0.1 - 0.05 * 0.02, atol=2e-4)
-            assert len(np.unique(rgba[inside], axis=0)) <= 2  # at most one step of the colour scale
+            assert len(np.unique(rgba[inside], axis=0)) <= 2  # at most one step of the color scale
             assert (rgba[points[:, 2] > -0.09] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
 
 

@@ -153,7 +153,7 @@ def test_readings_and_markers_agree_at_same_stamp(shown):
 
 
 def test_contact_points_do_not_hide_the_contact(shown):
-    # The shapes of `imprint` are a few millimetres wide.
+    # The shapes of `imprint` are a few millimeters wide.
     largest = {"imprint": 0.0016}.get(shown.config, 0.004)
     found = [m for array in shown.markers for m in each(array) if m.type == Marker.SPHERE_LIST]
     assert all(marker.scale[0] <= 2 * largest for marker in found)

@@ -72,7 +72,7 @@ def test_each_visible_geom_has_one_marker_in_its_body_frame(drawn, geoms):
     assert geoms["floor"].header.frame_id == geoms["endless"].header.frame_id == "map"
 
 
-def test_primitives_have_type_size_pose_and_colour(geoms):
+def test_primitives_have_type_size_pose_and_color(geoms):
     expected = {
         "box": (Marker.CUBE, [0.2, 0.4, 0.6]),
         "sphere": (Marker.SPHERE, [0.2, 0.2, 0.2]),

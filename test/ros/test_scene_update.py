@@ -41,7 +41,7 @@ def numbers(vector) -> list[float]:
     return [vector.x, vector.y, vector.z]
 
 
-def test_primitives_have_size_pose_and_colour(entities):
+def test_primitives_have_size_pose_and_color(entities):
     assert sorted(entities) == ["box", "cylinder", "ellipsoid", "floor", "wedge"]
     frames = {entity.frame_id for name, entity in entities.items() if name != "floor"}
     assert (entities["floor"].frame_id, frames) == ("world", {"parts"})

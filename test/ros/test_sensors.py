@@ -42,13 +42,13 @@ SCENE = """
   <framepos name="place" objtype="xbody" objname="box"/>
   <framepos name="place in arm" objtype="xbody" objname="box" reftype="site" refname="gate"/>
   <framequat name="turn" objtype="site" objname="imu"/><framezaxis name="axis" objtype="site" objname="imu"/>
-  <subtreecom name="centre" body="hand"/><clock/><user name="extra" dim="3"/>
+  <subtreecom name="center" body="hand"/><clock/><user name="extra" dim="3"/>
 </sensor></mujoco>"""
 KINDS = {
     "touch": TactileArray, "acc": Imu, "gyro": Imu, "velocity": Vector3Stamped, "compass": MagneticField,
     "lone": Imu, "force": WrenchStamped, "torque": WrenchStamped, "below": Range, "above": Range,
     "angle": JointState, "speed": JointState, "drive": JointState, "place": PointStamped,
-    "place_in_arm": PointStamped, "turn": QuaternionStamped, "axis": Vector3Stamped, "centre": PointStamped,
+    "place_in_arm": PointStamped, "turn": QuaternionStamped, "axis": Vector3Stamped, "center": PointStamped,
     "sensor18": TactileArray, "extra": TactileArray,
 }  # fmt: skip
 G = 9.81
@@ -122,7 +122,7 @@ def test_each_sensor_has_analytic_value_in_frame_of_tf(last):
     near(published["place_in_arm"].point, [0, 0, 0.9])
     near(published["turn"].quaternion, [HALF, 0, 0, HALF])
     near(published["axis"].vector, [0, -1, 0])
-    near(published["centre"].point, [1.3, 0, 1], atol=0.01)
+    near(published["center"].point, [1.3, 0, 1], atol=0.01)
     assert (published["sensor18"].quantity, published["sensor18"].unit) == ("clock", "s")
     near(published["sensor18"].data, [1.0])
     assert published["extra"].taxel_count == 3

@@ -92,16 +92,16 @@ def points_of(cloud) -> np.ndarray:
 def test_points_are_taxels_at_pose_in_tf(fall):
     local = fall["layout"].positions.reshape(-1, 3).astype(float)
     assert len(fall["tactile/points"]) > 290
-    travelled = []
+    traveled = []
     for t, cloud in fall["tactile/points"].items():
         points = points_of(cloud)
         turn, place = pose_in(fall["/tf"][t], "cube")
-        travelled.append(place)
+        traveled.append(place)
         expected = turn.apply(local) + place
         np.testing.assert_allclose(np.stack([points[c] for c in "xyz"], -1), expected, atol=1e-6)
         assert (points["body"] == 0).all()
         np.testing.assert_array_equal(points["taxel"], np.arange(len(local)))
-    assert np.ptp(travelled, axis=0)[2] > 0.1  # it fell, so the poses differ
+    assert np.ptp(traveled, axis=0)[2] > 0.1  # it fell, so the poses differ
 
 
 def test_points_have_contact_forces_and_magnitudes(fall):

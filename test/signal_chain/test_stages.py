@@ -11,7 +11,7 @@ from support.signal_chain import PALM, SKIN, TAXELS, TIMESTEP, TIP, first_readin
 from tactile_sim.signal_chain import SignalChain
 
 
-def test_cross_talk_distributes_a_share_equally_over_neighbours():
+def test_cross_talk_distributes_a_share_equally_over_neighbors():
     taxel = 17
     reading = np.zeros((TAXELS, 3))
     reading[taxel] = [1.0, -2.0, 4.0]

@@ -53,7 +53,7 @@ def corner(x, y):
 
 
 def corner_down():
-    """Return the rotation after which (-1, -1, -1) points down and the face -x leans towards +x."""
+    """Return the rotation after which (-1, -1, -1) points down and the face -x leans toward +x."""
     down = np.array([-1, -1, -1]) / np.sqrt(3)
     side = np.array([-1, 0, 0]) - (down @ [-1, 0, 0]) * down
     side /= np.linalg.norm(side)
@@ -159,7 +159,7 @@ def test_symmetric_load_reads_symmetrically_on_a_grid(shape, count):
 @pytest.mark.parametrize("force", [1.0, 1e-3])
 @pytest.mark.parametrize("shift", [0.0, 0.005, 0.01])
 def test_center_of_pressure_is_that_of_the_load_under_a_moment(shift, force):
-    # At 1 N the sphere presses within 4 mm of its lowest point; a moment rolls the patch towards the load.
+    # At 1 N the sphere presses within 4 mm of its lowest point; a moment rolls the patch toward the load.
     skin, loads = pressed('type="sphere" size=".02"', (0, 0, -force), at=(shift, 0, TOP))
     loads.other_position[:] = [0, 0, TOP + 0.0196]
     spread, _ = skin.shares(loads, "elastic_foundation")

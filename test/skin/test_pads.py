@@ -34,6 +34,77 @@ def test_uspa44_has_16_taxels_at_its_pitch_with_ids_and_axes_in_order():
     assert made.signal_chain.staged.all()
 
 
+SURFACES = {
+    "sphere": ('type="sphere" size=".03"', lambda p: p / 0.03),
+    "capsule": ('type="capsule" size=".02 .05" euler="90 0 0"', lambda p: p * [1, 0, 1] / 0.02),
+    "ellipsoid": ('type="ellipsoid" size=".05 .04 .03"', lambda p: p / np.square([0.05, 0.04, 0.03])),
+    "box": ('type="box" size=".05 .05 .02"', lambda p: np.tile([0.0, 0, 1], (len(p), 1))),
+}
+
+
+@pytest.mark.parametrize("shape", SURFACES)
+@pytest.mark.parametrize("keys", [{}, {"normal": [0.0, 0.1, 1.0], "turn": 30.0}], ids=["surface", "normal"])
+def test_surface_moves_a_preset_onto_a_geom(shape, keys):
+    """All taxels lie on the surface with its normals, at the grid's pitch across the pad's normal."""
+    geom, gradient = SURFACES[shape]
+    pad = {"body": "b", "preset": "xela_uspa44", "position": [0.002, 0.001, 0.1], "surface": True, **keys}
+    skin = simulation(f'<body name="b"><geom {geom}/></body>', {"tip": pad}).skin
+    wanted = gradient(skin.positions)
+    wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
+    np.testing.assert_allclose(skin.axes[:, 2], wanted, atol=1e-4)
+    np.testing.assert_allclose(skin.positions, skin.surface_positions, atol=1e-6)
+    np.testing.assert_allclose(
+        skin.axes @ skin.axes.transpose(0, 2, 1), np.tile(np.eye(3), (16, 1, 1)), atol=1e-9
+    )
+    if keys:
+        along = np.array(keys["normal"]) / np.linalg.norm(keys["normal"])
+        flat = skin.positions - np.outer(skin.positions @ along, along)
+        grid = flat.reshape(4, 4, 3)
+        np.testing.assert_allclose(np.linalg.norm(np.diff(grid, axis=1), axis=2), PITCH[0], atol=1e-9)
+        x = np.diff(grid, axis=1)[0, 0] / PITCH[0]
+        tangent = np.array([1.0, 0, 0]) - along[0] * along
+        assert np.degrees(np.arccos(x @ tangent / np.linalg.norm(tangent))) == pytest.approx(30.0, abs=1e-6)
+        assert np.cross(tangent, x) @ along > 0  # counterclockwise seen from outside
+
+
+def test_mirrored_pad_is_the_mirror_image():
+    body = '<body name="{0}"><geom type="sphere" size=".03"/></body>'
+    keys = {"preset": "adi_dex01", "surface": True}
+    made = simulation(
+        body.format("right") + body.format("left"),
+        {
+            "r": {"body": "right", "position": [0.01, 0.0, 0.03], **keys},
+            "l": {"body": "left", "position": [-0.01, 0.0, 0.03], "mirror": True, **keys},
+        },
+    )
+    right, left = made.skin.pads
+    flip = np.diag([-1.0, 1.0, 1.0])
+    p, axes, ids = made.skin.positions, made.skin.axes, made.skin.ids
+    one, other = slice(right.start, right.stop), slice(left.start, left.stop)
+    np.testing.assert_allclose(p[other], p[one] @ flip, atol=1e-9)
+    np.testing.assert_allclose(axes[other, 1:], axes[one, 1:] @ flip, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.det(axes), 1.0)
+    np.testing.assert_array_equal(ids[other], ids[one])
+
+
+@pytest.mark.parametrize(
+    ("keys", "place"),
+    [
+        ({"normal": [0.0, 0.0, 1.0], "orientation": [0.0, 0.0, 0.0, 1.0]}, "normal"),
+        ({"normal": [0.0, 0.0, 0.0]}, "normal"),
+        ({"turn": 30.0}, "turn"),
+        ({"surface": True, "normal": [1.0, 0.0, 0.0], "position": [0.0, 0.0, 0.02]}, "surface"),
+        ({"surface": "yes"}, "surface"),
+    ],
+)
+def test_impossible_places_are_refused(keys, place):
+    with pytest.raises(ConfigError, match=rf"skin\.pads\.tip\.{place}"):
+        simulation(
+            '<body name="b"><geom type="sphere" size=".02"/></body>',
+            {"tip": {"body": "b", "preset": "xela_uspa44", **keys}},
+        )
+
+
 def test_sites_give_positions_axes_and_body():
     sites = (
         '<site name="taxel_b" pos="0 .01 0" zaxis="0 0 1"/>'

@@ -195,7 +195,7 @@ def test_rotating_the_scene_rotates_only_world_frame_readings(seed, placement, k
 def test_loads_fall_where_brute_force_says(seed, placement, kind):
     engine, skin = scene(seed), skin_of(seed, placement, kind)
     loads = skin.loads(engine.contacts(), *poses(engine))
-    begin, beside = skin.neighbours
+    begin, beside = skin.neighbors
     edges = np.repeat(np.arange(len(skin.positions)), np.diff(begin)), beside
     graph = coo_array((np.ones(len(beside)), edges), shape=2 * (len(skin.positions),)).tocsr()
     straight, nearest = skin.shares(loads, "spread_linear"), skin.nearest(loads)

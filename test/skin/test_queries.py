@@ -76,7 +76,7 @@ def test_the_nearest_taxel_of_points_at_once_is_that_of_each(dumbbell):
 def test_taxels_within_a_distance_are_those_that_join_the_nearest_one_inside_it(dumbbell):
     points = points_about(dumbbell, 200, seed=2)
     limits = np.random.default_rng(2).uniform(0.5, 5, len(points)) * SPACING
-    begin, beside = dumbbell.neighbours
+    begin, beside = dumbbell.neighbors
     edges = np.repeat(np.arange(len(dumbbell.positions)), np.diff(begin)), beside
     graph = coo_array((np.ones(len(beside)), edges), shape=2 * (len(dumbbell.positions),)).tocsr()
     cut_off = 0

@@ -43,7 +43,7 @@ def pressed(points, forces, radius=0.03, other_patch=-1):
 
 class TestHertz:
     def test_the_pressure_of_a_ball_on_a_flat_skin_is_the_closed_form(self):
-        """At distance r from the centre, the pressure is p0 sqrt(1 - (r/a)²) with p0 = 3 F / (2 pi a²).
+        """At distance r from the center, the pressure is p0 sqrt(1 - (r/a)²) with p0 = 3 F / (2 pi a²).
 
         The contact radius a is (3 F R / (4 E))^(1/3) for load F, ball radius R and stiffness E.
         """
@@ -110,7 +110,7 @@ class TestHertz:
 
 class TestSlip:
     def loads(self, forces, velocities):
-        """Return loads that all act at the centre of the plate, so that each taxel feels all of them."""
+        """Return loads that all act at the center of the plate, so that each taxel feels all of them."""
         loads = pressed(np.zeros((len(forces), 2)), forces)
         loads.velocity[:] = velocities
         return loads

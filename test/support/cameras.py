@@ -68,12 +68,12 @@ def check_ball(color: np.ndarray, depth: np.ndarray | None, matrix: np.ndarray, 
         color: (height, width, 3) image.
         depth: (height, width) depth [m], or None.
         matrix: (3, 3) camera matrix.
-        center: (3,) centre of the ball in the optical frame [m].
+        center: (3,) center of the ball in the optical frame [m].
     """
     shown = red_pixels(color)
     rows, columns = np.nonzero(shown)
     expected = matrix[:2] @ center / center[2]
-    # The image of the sphere is an ellipse, whose centre is slightly farther from that of the image.
+    # The image of the sphere is an ellipse, whose center is slightly farther from that of the image.
     assert (columns.mean(), rows.mean()) == pytest.approx(expected, abs=0.3)
     area = np.pi * RADIUS**2 * matrix[0, 0] * matrix[1, 1] / center[2] ** 2
     assert shown.sum() == pytest.approx(area, abs=np.sqrt(np.pi * area))  # half of the pixels at its edge

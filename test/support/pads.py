@@ -9,7 +9,7 @@ from tactile_sim.simulation import Simulation
 
 PITCH = 0.00425, 0.0047
 PAD_GEOM = '<geom type="box" size=".0113 .0123 .00275" pos="0 0 -.00275"/>'
-"""A geom with the size of a uSPa 44; its body's origin is the centre of the sensing face."""
+"""A geom with the size of a uSPa 44; its body's origin is the center of the sensing face."""
 
 
 def simulation(xml: str, pads: dict, **skin) -> Simulation:

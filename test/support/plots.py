@@ -64,7 +64,7 @@ def same_points(a, b):
 
 
 def assert_arrows(ax, positions, forces):
-    """Assert that arrows show these forces: tips at the sensors, lengths to scale, colours in newtons."""
+    """Assert that arrows show these forces: tips at the sensors, lengths to scale, colors in newtons."""
     arrows = drawn(ax, "readings")
     tails, tips = (np.array([line[i] for line in arrows._segments3d]) for i in (0, 1))
     sizes = np.linalg.norm(forces, axis=1)

@@ -41,7 +41,7 @@ def on_plate(
 
 
 def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") -> str:
-    """Return the MJCF of a box of 40 x 40 x 20 mm whose centre of mass may differ from its centre."""
+    """Return the MJCF of a box of 40 x 40 x 20 mm whose center of mass may differ from its center."""
     return f"""<body pos="{pos}" euler="{euler}"><freejoint/>
         <geom type="box" size=".02 .02 .01" mass="1e-4"/>
         <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
@@ -117,7 +117,7 @@ def pressed(
         <body>{body}</body><body><geom {geom}/></body></worldbody></mujoco>""")
     skin, loads = Skin(model, {} if pads else {1: spacing}, pads=pads, **layer), Loads.empty(1)
     other = model.ngeom - 1
-    # MuJoCo moves a mesh to its centre of mass; geom_pos and geom_quat are its pose in the original frame.
+    # MuJoCo moves a mesh to its center of mass; geom_pos and geom_quat are its pose in the original frame.
     turn, own = Rotation.from_quat(quat, scalar_first=True).as_matrix(), np.empty(9)
     mujoco.mju_quat2Mat(own, model.geom_quat[other])
     loads.point[:], loads.force[:], loads.force_world[:] = at, force, force

@@ -26,7 +26,7 @@ while True:
 def _serializer() -> subprocess.Popen:
     """Start a process that serializes messages and ends when this process ends.
 
-    rclpy leaves padding uninitialised. In that process, glibc fills new memory, and thus the padding, with
+    rclpy leaves padding uninitialized. In that process, glibc fills new memory, and thus the padding, with
     zeros.
     """
     environment = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=255"}

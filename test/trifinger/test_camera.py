@@ -95,7 +95,7 @@ def test_order_of_calibrations_is_checked(calibrations):
 @draws
 def test_objects_appear_at_projected_pixels(calibrations):
     finger = SimFinger("trifingerpro")
-    # The spots are away from the centre of the arena, where fingers would hide them.
+    # The spots are away from the center of the arena, where fingers would hide them.
     finger.reset_finger_positions_and_velocities([0.9, 1.5, -2.7] * 3)
     number = finger._pybullet_client_id
     cameras = camera.create_trifinger_camera_array(calibrations, number)
@@ -116,7 +116,7 @@ def test_objects_appear_at_projected_pixels(calibrations):
 
 
 @draws
-def test_pinhole_camera_is_centred():
+def test_pinhole_camera_is_centerd():
     finger = SimFinger("fingerpro", robot_position_offset=(0, 0, 1))
     number = finger._pybullet_client_id
     # From above, with x of the image along x of the world.
@@ -130,7 +130,7 @@ def test_pinhole_camera_is_centred():
 
 
 @draws
-def test_faces_of_cube_have_their_colours():
+def test_faces_of_cube_have_their_colors():
     platform = TriFingerPlatform()
     number = platform.simfinger._pybullet_client_id
     above = camera.Camera((0, 0, 0.3), (1, 0, 0, 0), (31, 31), pybullet_client_id=number)

@@ -285,7 +285,7 @@ def test_error_names_file_for_any_content(tmp_path, task, content):
 
 
 DOWN = np.array([[1, 0, 0, 0], [0, -1, 0, 0], [0, 0, -1, 1.0], [0, 0, 0, 1]])
-"""Transform from the world to a camera that looks down from 1 m above the centre of the arena."""
+"""Transform from the world to a camera that looks down from 1 m above the center of the arena."""
 MATRIX = np.array([[1000.0, 0, 200], [0, 1000.0, 150], [0, 0, 1]])
 ABOVE = CameraParameters("above", 400, 300, MATRIX, np.zeros(5), DOWN)
 DICE = [(x, y, 0.011) for x in np.linspace(-0.1, 0.1, 5) for y in np.linspace(-0.1, 0.1, 5)]

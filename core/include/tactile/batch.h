@@ -42,6 +42,11 @@ class Forwarding {
   void end();
   // Whether MuJoCo has found invalid positions, velocities or accelerations since the last reset.
   bool unstable() const;
+  // Whether all controls are finite and below mjMAXVAL.
+  bool controls_valid() const;
+
+  const mjModel& model() const { return model_; }
+  const mjData& data() const { return data_; }
 
  private:
   void read(std::vector<double>& values) const;

@@ -1,7 +1,7 @@
 // A controller of ros2_control that closes a gripper and stops each finger when its pad is in contact.
 //
 // The service ~/close (std_srvs/SetBool) closes the gripper, or opens it with data: false. Without contact, a
-// joint moves with `velocity` towards `closed_position`. A joint whose pad is in contact stops. When all pads are
+// joint moves with `velocity` toward `closed_position`. A joint whose pad is in contact stops. When all pads are
 // in contact, each joint moves in proportion to the force error until its pad measures `force`. With the default
 // of 0, the gripper stays where it stopped. A joint whose pad has no valid state (NaN) does not move.
 

@@ -108,7 +108,7 @@ class WarpSkin:
 
 def _taxels(skin: Skin, factor: np.ndarray) -> Any:
     native, taxels = skin.native, Taxels()
-    begin, neighbours = skin.neighbours
+    begin, neighbors = skin.neighbors
     taxels.positions = wp.array(skin.surface_positions, dtype=wp.vec3)
     taxels.normals = wp.array(skin.normals, dtype=wp.vec3)
     taxels.axes = wp.array(skin.axes, dtype=wp.mat33)
@@ -118,7 +118,7 @@ def _taxels(skin: Skin, factor: np.ndarray) -> Any:
     taxels.cell_start = wp.array(native.cell_start, dtype=int)
     taxels.order = wp.array(native.order, dtype=int)
     taxels.begin = wp.array(begin, dtype=int)
-    taxels.neighbours = wp.array(neighbours, dtype=int)
+    taxels.neighbors = wp.array(neighbors, dtype=int)
     return taxels
 
 

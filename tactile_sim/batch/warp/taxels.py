@@ -170,7 +170,7 @@ class Taxels:
     cell_start: wp.array[int]
     order: wp.array[int]
     begin: wp.array[int]
-    neighbours: wp.array[int]
+    neighbors: wp.array[int]
 
 
 @wp.func
@@ -257,7 +257,7 @@ def walk(
         taxel = queue[row, head]
         head += 1
         for e in range(taxels.begin[taxel], taxels.begin[taxel + 1]):
-            q = taxels.neighbours[e]
+            q = taxels.neighbors[e]
             distance = wp.length(taxels.positions[q] - load.point)
             if distance <= reach and faces(taxels, q, load.normal):
                 known = bool(False)

@@ -11,7 +11,7 @@ from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.taxel_forces import TaxelForces
-from tactile_sim.simulation.touched import centres_of_touch
+from tactile_sim.simulation.touched import centers_of_touch
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
@@ -55,11 +55,11 @@ def _contacts(simulation: Simulation, frames: Sequence[str]):
     template = cdr.template(TactileContacts, {"contacts": cdr.Repeat(contact)})
 
     def make(snapshot: Snapshot) -> bytes:
-        weights, centres = centres_of_touch(
+        weights, centers = centers_of_touch(
             snapshot.all_contacts, engine.body_positions, engine.body_rotations, bodies
         )
         touched = np.flatnonzero(weights)
-        values = np.hstack([centres[touched], snapshot.wrenches[touched]])
+        values = np.hstack([centers[touched], snapshot.wrenches[touched]])
         return template.fill(snapshot.stamp, touched.astype(np.int32)[:, None], values)
 
     return make

@@ -53,7 +53,7 @@ def _raw_image(image: TactileImage, name: str, frame: str) -> Topic:
 
 def _compressed_image(image: TactileImage, name: str, frame: str) -> Topic:
     """Return the topic that publishes an image as PNG, in the format of compressed_image_transport."""
-    # Subscribers decode the image to the channel order named last, which is OpenCV's order for colours.
+    # Subscribers decode the image to the channel order named last, which is OpenCV's order for colors.
     order = "bgr8" if image.encoding == "rgb8" else image.encoding
     fields = {
         "header": header(frame),
@@ -65,7 +65,7 @@ def _compressed_image(image: TactileImage, name: str, frame: str) -> Topic:
         from PIL import Image as Picture  # imported on demand: only subscribers of this topic need it
 
         file = io.BytesIO()
-        # For areas of one colour, level 1 compresses as well as the others and is the fastest.
+        # For areas of one color, level 1 compresses as well as the others and is the fastest.
         Picture.fromarray(image.make(snapshot)).save(file, "PNG", compress_level=1)
         return {"data": np.frombuffer(file.getbuffer(), np.uint8)}
 

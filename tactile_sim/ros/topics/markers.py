@@ -28,7 +28,7 @@ POINT, POINT_SHARE = 0.004, 0.008
 LONGEST = 0.5
 """Maximum length of an arrow, as a fraction of the scene's extent, so that it stays in the window."""
 _LEVELS = 9
-"""Number of colours in which feelers are drawn. All feelers of one colour form one marker."""
+"""Number of colors in which feelers are drawn. All feelers of one color form one marker."""
 _FREE, _COVERED = np.array(unit_rgba(colors.FREE_FEELER)), np.array(unit_rgba(colors.COVERED_FEELER))
 _LOOKS = (
     ("normal force (green)", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NORMAL)),
@@ -42,7 +42,7 @@ _LOOKS = (
         for share in np.linspace(0.0, 1.0, _LEVELS)
     ),
 )
-"""Namespace, type, action and RGBA colour of each kind of marker.
+"""Namespace, type, action and RGBA color of each kind of marker.
 
 RViz lists the namespaces below its display, where they are the legend. The first four kinds are the arrows of
 `tactile_sim.figures.arrows`, in the same order.
@@ -60,8 +60,8 @@ def marker_topics(simulation: Simulation) -> Iterator[Topic]:
 
     Contact points are white. Normal forces are green, first tangential forces red, second tangential forces
     blue, and the net force on each body is yellow. Contact forces are those on the second body. If an arrow
-    is longer than half the extent of the scene, all arrows are shortened by the same factor. The colour of
-    feelers ranges from grey (free) to yellow (covered).
+    is longer than half the extent of the scene, all arrows are shortened by the same factor. The color of
+    feelers ranges from gray (free) to yellow (covered).
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
@@ -136,7 +136,7 @@ def _contact_markers(
 def _with_feelers(
     keys: np.ndarray, points: np.ndarray, lines: np.ndarray, cover: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Append one marker for each feeler colour in use.
+    """Append one marker for each feeler color in use.
 
     - ``keys``: Keys (m, 4) int32 of the other markers, as from `_contact_markers`.
     - ``points``: (p, 3) points of these markers, world frame [m].
@@ -165,7 +165,7 @@ def skin_marker_topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``skin_markers``: all triangles with contact at one or more corners, one marker for each pad.
 
     The markers are locked to the frames of the bodies, so that RViz moves them with every ``/tf``, like the
-    geoms. The colours are the same as in the views, on a logarithmic scale that ends at
+    geoms. The colors are the same as in the views, on a logarithmic scale that ends at
     ``markers.taxel_scale`` [N].
     """
     skin, world = simulation.skin, simulation.settings.world_frame

@@ -41,11 +41,17 @@ class Layout:
     columns: np.ndarray
     """(n,) uint32 column of each taxel in the sensor's grid; empty if there is no grid."""
     spacing: float
-    """Distance between neighbouring taxels [m]."""
+    """Distance between neighboring taxels [m]."""
 
     def moved(self, position: np.ndarray, rotation: np.ndarray) -> Layout:
         """Return the layout rotated by ``rotation`` (3, 3) and then translated by ``position`` (3,) [m]."""
         return replace(self, positions=self.positions @ rotation.T + position, axes=self.axes @ rotation.T)
+
+    def mirrored(self) -> Layout:
+        """Return the layout mirrored along x. The second tangents and normals are mirrored, too."""
+        axes = self.axes * [-1.0, 1.0, 1.0]
+        axes[:, 0] *= -1.0
+        return replace(self, positions=self.positions * [-1.0, 1.0, 1.0], axes=axes)
 
     def triangles(self) -> np.ndarray:
         """Return two triangles (t, 3), wound outward, for each grid cell with taxels at all four corners."""
@@ -66,7 +72,7 @@ class Layout:
 
 
 def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
-    """Create a flat grid centred at the origin, row by row, with normals along +z and tangents +x and +y.
+    """Create a flat grid centerd at the origin, row by row, with normals along +z and tangents +x and +y.
 
     Args:
         rows: Number of rows, counted along +y.
@@ -143,8 +149,20 @@ def default_tangents(normals: np.ndarray) -> np.ndarray:
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
+def facing(normal: np.ndarray, turn: float = 0.0) -> np.ndarray:
+    """Return the rotation (3, 3) of a pad from its outward normal (3,) and the angle about it [degrees].
+
+    Without a turn, the x axis is the default tangent.
+    """
+    z = normal / np.linalg.norm(normal)
+    x = default_tangents(z[None])[0]
+    y, angle = np.cross(z, x), np.radians(turn)
+    x = np.cos(angle) * x + np.sin(angle) * y
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
 def spacing_of(positions: np.ndarray) -> float:
-    """Return the median distance from each position (n, 3) to its nearest neighbour [m], or 0 if n < 2."""
+    """Return the median distance from each position (n, 3) to its nearest neighbor [m], or 0 if n < 2."""
     if len(positions) < 2:
         return 0.0
     return float(np.median(cKDTree(positions).query(positions, 2)[0][:, 1]))

@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from tactile_sim.common.errors import ConfigError
 from tactile_sim.common.names import Names
 from tactile_sim.skin.pads.flex import place_flex
-from tactile_sim.skin.pads.layout import Layout, default_tangents
+from tactile_sim.skin.pads.layout import Layout, default_tangents, facing
 from tactile_sim.skin.pads.plan import PadPlan, PlacedPad
 from tactile_sim.skin.pads.precedence import places_beside
 from tactile_sim.skin.pads.projection import project
@@ -27,13 +27,15 @@ _LOG = logging.getLogger("tactile_sim.skin")
 FARTHEST = 0.01
 """Maximum distance of a layout's taxel from the surface of its body [m]."""
 LINK = 1.75
-"""Maximum distance between neighbouring taxels that no mesh connects, as a multiple of the spacing."""
+"""Maximum distance between neighboring taxels that no mesh connects, as a multiple of the spacing."""
 STEP = 1e-4
 """Distance from the surface at which the direction of normals is checked [m]."""
+ROUNDS = 50
+"""Number of steps that move a taxel along the normal to the surface."""
 MOST_LINKS = 8
-"""Maximum number of neighbours of a taxel on another pad with a smaller spacing."""
+"""Maximum number of neighbors of a taxel on another pad with a smaller spacing."""
 ALIKE = 0.3
-"""Minimum cosine between the normals of neighbouring taxels that no mesh connects."""
+"""Minimum cosine between the normals of neighboring taxels that no mesh connects."""
 
 
 def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> PlacedPad:
@@ -96,7 +98,7 @@ def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names:
 
 
 def links(pads: Sequence[PlacedPad]) -> np.ndarray:
-    """Return pairs (e, 2) of neighbouring taxels on one body that are not connected by a mesh.
+    """Return pairs (e, 2) of neighboring taxels on one body that are not connected by a mesh.
 
     Taxels are numbered consecutively over all pads.
     """
@@ -125,19 +127,18 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
         raise ConfigError(
             f"{plan.where}.spacing: is required for a single taxel; give the edge of its cell [m]"
         )
-    geoms = colliding_geoms(model, plan.body)
-    if len(geoms) == 0:
+    geoms, shapes = colliding_geoms(model, plan.body), body_shapes(model, plan.body)
+    if not shapes:
         raise ConfigError(
             f"{plan.where}: the body {body!r} has no geom that collides, so it cannot have a pad"
         )
-    shapes = [Shape.of_geom(model, geom) for geom in geoms]
     positions, distances, geom = project(shapes, layout.positions)
     worst = int(np.argmax(distances))
     if distances[worst] > FARTHEST:
         raise ConfigError(
             f"{plan.where}: the taxel with id {layout.ids[worst]} is {distances[worst] * 1e3:.3g} mm from the"
             f" surface of the body {body!r}, at most {FARTHEST * 1e3:g} mm; correct position and orientation,"
-            " and give all lengths in metres"
+            " and give all lengths in meters"
         )
     sideways = _count_sideways(shapes, positions, layout.axes[:, 2], min(STEP, 0.1 * spacing))
     if sideways > 0.5 * len(positions):
@@ -160,6 +161,65 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
         layout.columns, plan.ignores_outside, is_meshed=False,
         beside=places_beside(positions, layout.axes, spacing, (layout.rows, layout.columns)),
     )  # fmt: skip
+
+
+def body_shapes(model: mujoco.MjModel, body: int) -> list[Shape]:
+    """Return the shapes of a body's colliding geoms."""
+    return [Shape.of_geom(model, geom) for geom in colliding_geoms(model, body)]
+
+
+def laid_on_surface(
+    shapes: Sequence[Shape],
+    layout: Layout,
+    position: np.ndarray,
+    rotation: np.ndarray | None,
+    turn: float,
+    where: str,
+) -> Layout:
+    """Return a layout in the body's frame with its taxels moved along the pad's normal to the surface.
+
+    Args:
+        shapes: The colliding geoms of the body.
+        layout: Taxels in the pad's frame.
+        position: (3,) point whose nearest point on the surface is the pad's origin [m].
+        rotation: (3, 3) rotation of the pad; None takes the normal of the surface at the origin.
+        turn: Angle about that normal [degrees].
+        where: Prefix for error messages (file and key).
+
+    Raises:
+        ConfigError: The line through a taxel along the normal does not meet the surface.
+    """
+    step = 1e-3 * (layout.spacing or 1e-3)
+    origin, _, _ = project(shapes, position[None])
+    if rotation is None:
+        rotation = facing(_surface_normals(shapes, origin, step)[0], turn)
+    flat = layout.moved(origin[0], rotation)
+    normal, points = rotation[:, 2], flat.positions.copy()
+    for _ in range(ROUNDS):
+        nearest, distances, _ = project(shapes, points)
+        points += np.einsum("ni,i->n", nearest - points, normal)[:, None] * normal
+    worst = int(np.argmax(distances))
+    if distances[worst] > 10.0 * step:
+        raise ConfigError(
+            f"{where}.surface: the taxel with id {layout.ids[worst]} is beside the surface of the body, by"
+            f" {distances[worst] * 1e3:.3g} mm; correct position, normal and turn, or remove surface"
+        )
+    normals = _surface_normals(shapes, points, step)
+    tangents = flat.axes[:, 0] - np.einsum("ni,ni->n", flat.axes[:, 0], normals)[:, None] * normals
+    tangents /= np.linalg.norm(tangents, axis=1, keepdims=True)
+    axes = np.stack([tangents, np.cross(normals, tangents), normals], axis=1)
+    return replace(flat, positions=points, axes=axes)
+
+
+def _surface_normals(shapes: Sequence[Shape], points: np.ndarray, step: float) -> np.ndarray:
+    """Return the outward unit normals (n, 3) at points (n, 3) of the surface, from differences [m]."""
+    gradient = np.empty_like(points)
+    for k, along in enumerate(step * np.eye(3)):
+        ahead, behind = (
+            np.max([shape.depth(p) for shape in shapes], axis=0) for p in (points + along, points - along)
+        )
+        gradient[:, k] = behind - ahead
+    return gradient / np.linalg.norm(gradient, axis=1, keepdims=True)
 
 
 def _count_sideways(shapes: Sequence[Shape], positions: np.ndarray, normals: np.ndarray, step: float) -> int:

@@ -1,7 +1,7 @@
 """Placement `even`: about one taxel per spacing² of a geom's surface, each exactly on the surface.
 
 For random sizes with all half-sizes at least twice the spacing, the distance from a taxel to its nearest
-neighbour, relative to the spacing, is 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on ellipsoids, 0.8 to
+neighbor, relative to the spacing, is 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on ellipsoids, 0.8 to
 1.15 on boxes and 0.68 to 1.25 on cylinders. On the hulls of meshes, it is 0.7 to 1.09 for 99.8 % of the
 taxels, and down to 0.2 at acute corners.
 Parts thinner than the spacing have taxels on both sides, separated by only the thickness of the part. Geoms
@@ -109,7 +109,7 @@ def _cylinder(shape: Shape, spacing: float) -> Surface:
     side = 4 * np.pi * radius * half / bands
     rim_area = np.pi * (radius**2 - (radius - width / 2) ** 2) + side / 2
 
-    # Rings along the outline, from the centre of the lower cap to that of the upper cap.
+    # Rings along the outline, from the center of the lower cap to that of the upper cap.
     count = np.r_[in_ring, np.full(bands + 1, rim), in_ring[::-1]]
     r = np.r_[cap, np.full(bands + 1, radius), cap[::-1]]
     z = np.r_[np.full(discs, -half), np.linspace(-half, half, bands + 1), np.full(discs, half)]
@@ -139,7 +139,7 @@ def _capsule(shape: Shape, spacing: float) -> Surface:
     """Place a golden spiral from tip to tip; a sphere is a capsule without a cylinder.
 
     On a sphere and on a cylinder, the area between two heights is 2π · radius times their difference
-    (Archimedes), so equal steps along the axis have equal areas. The golden angle keeps neighbours apart by
+    (Archimedes), so equal steps along the axis have equal areas. The golden angle keeps neighbors apart by
     at least 0.87 times the square root of the area of a step, because the golden ratio is badly approximable
     by fractions.
     """
@@ -178,7 +178,7 @@ def _ellipsoid(shape: Shape, spacing: float) -> Surface:
     start = radii * np.stack([ring * np.cos(turn), ring * np.sin(turn), level], axis=1)
 
     def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Project onto the surface to first order, then exactly along the ray from the centre.
+        # Project onto the surface to first order, then exactly along the ray from the center.
         unit = points / radii
         stretch = np.linalg.norm(unit, axis=1, keepdims=True)
         slope = unit / radii
@@ -205,14 +205,14 @@ def _mesh(shape: Shape, spacing: float) -> Surface:
     s = np.sqrt(s)
     weights = np.stack([1 - s, s * (1 - t), s * t], axis=1)
     start = np.einsum("nk,nki->ni", weights, hull.vertices[face])
-    centre = start.mean(axis=0)
-    offsets = hull.offsets - hull.normals @ centre
+    center = start.mean(axis=0)
+    offsets = hull.offsets - hull.normals @ center
     at = np.zeros(n, np.int64)
 
     def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _core.project_to_hull(points, at, hull.normals, offsets, hull.first, hull.beside)
 
-    return _relaxed(start - centre, shape.area, project).moved(np.eye(3), centre)
+    return _relaxed(start - center, shape.area, project).moved(np.eye(3), center)
 
 
 PLACE: dict[str, Callable[[Shape, float], Surface]] = {

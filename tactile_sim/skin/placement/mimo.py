@@ -2,8 +2,8 @@
 
 The taxels of a body are the vertices of its geoms' `mimo_meshes`, except vertices inside or on the convex
 hull of another geom's vertices. The taxels of a geom with a separate skin are all of its `mimo_points`. The
-distance to the nearest neighbour is 0.2 to 1.24 times the spacing. A geom too small for the spacing has one
-taxel at its centre, which represents its whole surface and has the normal 0.
+distance to the nearest neighbor is 0.2 to 1.24 times the spacing. A geom too small for the spacing has one
+taxel at its center, which represents its whole surface and has the normal 0.
 
 This placement also supports two cases in which MIMo fails: meshes have `even` taxels on their collision
 shape, and a body whose geoms all hide each other keeps its least deep taxel.
@@ -27,7 +27,7 @@ from tactile_sim.skin.placement.triangulate import triangulate
 ON = 1e-8
 """Points closer to a hull than this count as being on it [spacings]."""
 LINK = 2.0
-"""Taxels of two geoms are neighbours if they are closer to each other than this [spacings]."""
+"""Taxels of two geoms are neighbors if they are closer to each other than this [spacings]."""
 NO_TRIANGLES = np.empty((0, 3), np.int64)
 
 

@@ -2,8 +2,8 @@
 
 The vertices are the sensors of MIMo's TrimeshTouch. The first argument of each function is the distance
 between vertices [m].
-Meshes are centred on the origin with axes along z. All meshes except the mesh of the pipe are convex hulls of
-their vertices. A primitive too small for the distance has one vertex at its centre and no triangles.
+Meshes are centerd on the origin with axes along z. All meshes except the mesh of the pipe are convex hulls of
+their vertices. A primitive too small for the distance has one vertex at its center and no triangles.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def box(spacing: float, half: np.ndarray) -> Mesh:
         half: Half lengths (3,) [m].
     """
     if 0.75 * spacing > half.max():
-        return _centre()
+        return _center()
     ijk, vertices, normals = points.box_grid(spacing, half)
     last = ijk.max(axis=0)
     stride = np.array([(last[1] + 1) * (last[2] + 1), last[2] + 1, 1])
@@ -71,7 +71,7 @@ def ellipsoid(spacing: float, radii: np.ndarray) -> Mesh:
     """
     vertices, normals = points.ellipsoid(spacing, radii)
     if len(vertices) == 1:
-        return _centre()
+        return _center()
     count = np.array(points.sphere_rings(spacing, float(radii.max()))[1])
     return Mesh(vertices, normals, _zip(_starts(count)[::-1], count[::-1]))
 
@@ -87,7 +87,7 @@ def pipe(spacing: float, length: float, radius: float) -> Mesh:
     vertices, normals = points.pipe(spacing, length, radius)
     around = points.round_pipe(spacing, radius)
     if around == 0:
-        return _centre()
+        return _center()
     count = np.full(len(vertices) // around, around)
     return Mesh(vertices, normals, _bands(_starts(count), count))
 
@@ -96,7 +96,7 @@ def cylinder(spacing: float, length: float, radius: float) -> Mesh:
     """Build the mesh of a cylinder.
 
     The vertices of its side, which is a pipe, come first, then the vertices of the upper cap and those of the
-    lower cap. The rings of each cap start at its centre.
+    lower cap. The rings of each cap start at its center.
 
     Args:
         spacing: Distance between vertices [m].
@@ -106,7 +106,7 @@ def cylinder(spacing: float, length: float, radius: float) -> Mesh:
     around = points.round_pipe(spacing, radius)
     radii = points.cap_radii(spacing, radius)[:-1]
     if around < 3 or math.ceil(length / spacing) < 2 or len(radii) == 0:
-        return _centre()
+        return _center()
     height = points.pipe_heights(spacing, length)
     up = np.r_[-np.sqrt(0.5), np.zeros(len(height) - 2), np.sqrt(0.5)]
     side = points.rings(np.full(len(height), around), radius, height, np.sqrt(1 - up**2), up)
@@ -128,7 +128,7 @@ def capsule(spacing: float, length: float, radius: float) -> Mesh:
     """
     around = points.round_pipe(spacing, radius)
     if around < 3:
-        return _centre()
+        return _center()
     side = points.pipe(spacing, length, radius)
     number = math.ceil(math.pi * radius / (2 * spacing))
     theta = [i * math.pi / (2 * number) for i in range(number)]
@@ -139,19 +139,19 @@ def capsule(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def _capped(side: points.Points, levels: int, cap: points.Points, on_cap: np.ndarray) -> Mesh:
-    """Mesh a pipe with caps at both ends; ``cap`` contains the rings of the upper cap from its centre."""
+    """Mesh a pipe with caps at both ends; ``cap`` contains the rings of the upper cap from its center."""
     mirror = [1.0, 1.0, -1.0]
     vertices, normals = (np.concatenate([a, b, b * mirror]) for a, b in zip(side, cap, strict=True))
     on_side = np.full(levels, len(side[0]) // levels)
     upper = len(side[0]) + _starts(on_cap)
     lower = upper + len(cap[0])
-    # Rings along the outline, from the centre of the lower cap to that of the upper cap.
+    # Rings along the outline, from the center of the lower cap to that of the upper cap.
     first = np.concatenate([lower, _starts(on_side), upper[::-1]])
     return Mesh(vertices, normals, _zip(first, np.concatenate([on_cap, on_side, on_cap[::-1]])))
 
 
-def _centre() -> Mesh:
-    return Mesh(*points.centre(), np.empty((0, 3), np.int64))
+def _center() -> Mesh:
+    return Mesh(*points.center(), np.empty((0, 3), np.int64))
 
 
 def _starts(count: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 These are the sensors of MIMo's DiscreteTouch. The first argument of each primitive's function is the
 distance between points [m]. These functions return positions (n, 3) [m] around the origin, with axes along z,
 and outward unit normals (n, 3), which are averaged over the adjacent faces at edges. A primitive too small
-for the distance has one point at its centre, with the normal (0, 0, 1).
+for the distance has one point at its center, with the normal (0, 0, 1).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def box(spacing: float, half: np.ndarray) -> Points:
         spacing: Distance between points [m].
         half: Half lengths (3,) [m].
     """
-    return centre() if spacing > half.max() else box_grid(spacing, half)[1:]
+    return center() if spacing > half.max() else box_grid(spacing, half)[1:]
 
 
 def sphere(spacing: float, radius: float) -> Points:
@@ -91,7 +91,7 @@ def ellipsoid(spacing: float, radii: np.ndarray) -> Points:
     """
     largest = float(radii.max())
     if spacing > largest:
-        return centre()
+        return center()
     theta, count = sphere_rings(spacing, largest)
     unit, _ = rings(count, np.sin(theta), np.cos(theta), 0.0, 0.0)
     return unit * radii, _unit(unit / radii)
@@ -107,7 +107,7 @@ def pipe(spacing: float, length: float, radius: float) -> Points:
     """
     around = round_pipe(spacing, radius)
     if around == 0:
-        return centre()
+        return center()
     height = pipe_heights(spacing, length)
     return rings(np.full(len(height), around), radius, height, 1.0, 0.0)
 
@@ -115,7 +115,7 @@ def pipe(spacing: float, length: float, radius: float) -> Points:
 def cylinder(spacing: float, length: float, radius: float) -> Points:
     """Return points on a cylinder and their normals.
 
-    The points on the side come first, then the points on the caps, which are in rings from the centre
+    The points on the side come first, then the points on the caps, which are in rings from the center
     outward, alternating between the lower and upper cap.
 
     Args:
@@ -124,7 +124,7 @@ def cylinder(spacing: float, length: float, radius: float) -> Points:
         radius: Radius [m].
     """
     if round_pipe(spacing, radius) < 3 or math.ceil(length / spacing) < 2:
-        return centre()
+        return center()
     side, radial = pipe(spacing, length, radius)
     radial[: round_pipe(spacing, radius), 2] = -1
     radial[-round_pipe(spacing, radius) :, 2] = 1
@@ -148,7 +148,7 @@ def capsule(spacing: float, length: float, radius: float) -> Points:
         radius: Radius [m].
     """
     if round_pipe(spacing, radius) < 3:
-        return centre()
+        return center()
     side, radial = pipe(spacing, length, radius)
     number = round(math.pi * radius / (2 * spacing))
     theta = [i * math.pi / (2 * number) for i in range(number)]
@@ -159,7 +159,7 @@ def capsule(spacing: float, length: float, radius: float) -> Points:
     return np.concatenate([side, cap]), np.concatenate([radial, out])
 
 
-def centre() -> Points:
+def center() -> Points:
     """Return the point (1, 3) and normal (1, 3) of a primitive that is too small for the distance."""
     return np.zeros((1, 3)), np.array([[0.0, 0.0, 1.0]])
 
@@ -208,7 +208,7 @@ def pipe_heights(spacing: float, length: float) -> np.ndarray:
 
 
 def cap_radii(spacing: float, radius: float) -> np.ndarray:
-    """Return the radii of the rings of a disc, from its centre to its rim [m]."""
+    """Return the radii of the rings of a disc, from its center to its rim [m]."""
     return np.linspace(0, radius, round(radius / spacing) + 1)
 
 

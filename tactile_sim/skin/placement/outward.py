@@ -43,7 +43,7 @@ def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
             assert shape.hull is not None, "meshes have a hull"
             normals = _core.hull_normals(p, shape.hull.normals, shape.hull.offsets, blur)
     length = np.linalg.norm(normals, axis=1, keepdims=True)
-    # At the centre all directions are equivalent.
+    # At the center all directions are equivalent.
     normals = np.where(length > 0, normals / np.where(length > 0, length, 1.0), [0.0, 0.0, 1.0])
     return normals @ shape.rotation.T
 

@@ -111,7 +111,7 @@ def _step(shape: Shape, spacing: float) -> float:
             radius = min(a, b, c) ** 2 / max(a, b, c)
         case _:
             radius = a
-    # The centre of a triangle with sides s is s² / 6r below a sphere of radius r.
+    # The center of a triangle with sides s is s² / 6r below a sphere of radius r.
     step = min(np.sqrt(6 * FLATNESS * spacing * radius), 0.8 * shape.thickness)
     return max(step, np.sqrt(shape.area / MOST_ADDED))
 

@@ -38,10 +38,10 @@ class Hull:
         Args:
             points: Points (n, 3) [m].
         """
-        # Normalise position and size, since Qhull's tolerances are absolute.
-        centre = (points.min(axis=0) + points.max(axis=0)) / 2
-        scale = np.abs(points - centre).max() or 1.0
-        hull = ConvexHull((points - centre) / scale)
+        # Normalize position and size, since Qhull's tolerances are absolute.
+        center = (points.min(axis=0) + points.max(axis=0)) / 2
+        scale = np.abs(points - center).max() or 1.0
+        hull = ConvexHull((points - center) / scale)
         corners = hull.points[hull.simplices]
         across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         inward = np.einsum("ij,ij->i", across, hull.equations[:, :3]) < 0
@@ -49,7 +49,7 @@ class Hull:
         # All triangles of a facet have exactly the same equation.
         planes, plane = np.unique(hull.equations, axis=0, return_inverse=True)
         normals = np.ascontiguousarray(planes[:, :3])
-        offsets = -planes[:, 3] * scale + normals @ centre
+        offsets = -planes[:, 3] * scale + normals @ center
         plane = plane.ravel()
         pairs = np.unique(np.stack([np.repeat(plane, 3), plane[hull.neighbors].ravel()], axis=1), axis=0)
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
@@ -157,7 +157,7 @@ class Shape:
 
     @property
     def thickness(self) -> float:
-        """Depth of the centre below the surface [m]."""
+        """Depth of the center below the surface [m]."""
         a, b, c = self.size
         match self.kind:
             case "sphere" | "capsule":
@@ -195,7 +195,7 @@ class Shape:
             case "box":
                 return (self.size - np.abs(p)).min(axis=1)
             case "ellipsoid":
-                # The gradient vanishes at the centre; near it, the depth is about the smallest radius.
+                # The gradient vanishes at the center; near it, the depth is about the smallest radius.
                 p[np.abs(p).max(axis=1) == 0, np.argmin(self.size)] = 1e-9 * self.size.min()
                 scaled = np.linalg.norm(p / self.size, axis=1)
                 return (1 - scaled) * scaled / np.linalg.norm(p / self.size**2, axis=1)

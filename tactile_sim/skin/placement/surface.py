@@ -15,7 +15,7 @@ class Surface:
     positions: np.ndarray
     """Positions (n, 3) of the taxels [m], initially in the geom's frame."""
     normals: np.ndarray
-    """Outward unit normals (n, 3) at the taxels, averaged at edges; 0 for a taxel at the geom's centre."""
+    """Outward unit normals (n, 3) at the taxels, averaged at edges; 0 for a taxel at the geom's center."""
     areas: np.ndarray
     """Area (n,) represented by each taxel [m2]."""
     triangles: np.ndarray
@@ -39,7 +39,7 @@ class BodySurface:
     positions: np.ndarray
     """Positions (n, 3) of the taxels [m], in the body frame."""
     normals: np.ndarray
-    """Outward unit normals (n, 3); 0 for a taxel at the centre of its geom."""
+    """Outward unit normals (n, 3); 0 for a taxel at the center of its geom."""
     areas: np.ndarray
     """Area (n,) represented by each taxel [m2]."""
     geom_index: np.ndarray
@@ -47,7 +47,7 @@ class BodySurface:
     triangles: np.ndarray
     """Taxel indices (t, 3) uint32 of the triangles between taxels, wound outward."""
     edges: np.ndarray
-    """Pairs (e, 2) of taxels that are neighbours on the surface."""
+    """Pairs (e, 2) of taxels that are neighbors on the surface."""
     spacings: np.ndarray | None = None
     """Distance between the taxels on each geom (k,) [m]; None if all geoms have the body's spacing."""
 

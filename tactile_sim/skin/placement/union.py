@@ -6,7 +6,7 @@ exact intersections. Finally, vertices that are too close to each other are remo
 closed (see `mesh`).
 
 In a test with 60 random bodies of two to six geoms (sizes of 1.5 to 8 spacings, 70,000 taxels in total), the
-nearest neighbour is 0.61 to 1.04 spacings away for 98 % of the taxels, and less than half a spacing for
+nearest neighbor is 0.61 to 1.04 spacings away for 98 % of the taxels, and less than half a spacing for
 0.16 %, which are at sharp ends and in corners of three geoms. No point of the skin is farther than a spacing
 from a taxel, and areas sum to the visible area within 0.15 %.
 """
@@ -37,7 +37,7 @@ LONGEST = 2.2
 JOINED = 0.5
 """Geoms of a body closer to each other than this share one skin across the gap, in spacings."""
 GAP = 1.5
-"""Taxels on opposite sides of a gap narrower than `JOINED` are neighbours if they are closer to each other
+"""Taxels on opposite sides of a gap narrower than `JOINED` are neighbors if they are closer to each other
 than this, in spacings."""
 
 

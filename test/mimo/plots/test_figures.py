@@ -127,7 +127,7 @@ def test_contact_points_are_drawn_on_the_surface(env, kind):
     assert drawn(ax, "contact points") is None
 
 
-def test_scalar_readings_are_discs_by_colour_and_size(env):
+def test_scalar_readings_are_discs_by_color_and_size(env):
     touch = made(env, touch="normal", arm={3: 0.5, 10: 2.0, 17: 1.0})
     fig, ax = plots.plot_force_body(touch, body_name="arm")
     discs = drawn(ax, "readings")
@@ -139,7 +139,7 @@ def test_scalar_readings_are_discs_by_colour_and_size(env):
     assert labels(fig, ax)[3] == ["normal [N] at each sensor"]
 
 
-def test_colour_bar_of_slip_is_in_metres_per_second(env):
+def test_color_bar_of_slip_is_in_metres_per_second(env):
     touch = made(env, touch="slip", arm=FORCES)
     fig, ax = plots.plot_force_body(touch, body_name="arm")
     assert labels(fig, ax)[3] == ["slip [m/s] at each sensor"]

@@ -1,4 +1,4 @@
-"""The overview plot of a subtree: centre and readings."""
+"""The overview plot of a subtree: center and readings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.plots import ARM, ARM_IN_WORLD, FORCES, TIP, drawn, labels, made, p
 from tactile_sim.mimo import plots
 
 
-def test_overview_shows_magnitudes_by_colour_and_size(env):
+def test_overview_shows_magnitudes_by_color_and_size(env):
     touch = made(env, arm=FORCES)
     fig, ax = plots.visualize_contacts_subtree(touch, root_name="arm")
     positions = touch.sensor_positions[env.model.body("arm").id]
@@ -22,7 +22,7 @@ def test_overview_shows_magnitudes_by_colour_and_size(env):
     assert not ax.axison
 
 
-def test_overview_is_centred_on_focus_and_shifted_by_camera_offset(env):
+def test_overview_is_centerd_on_focus_and_shifted_by_camera_offset(env):
     def middle(ax):
         return np.mean([ax.get_xlim(), ax.get_ylim(), ax.get_zlim()], axis=1)
 

@@ -80,7 +80,7 @@ def in_geom(model, positions):
     mujoco.mju_quat2Mat(rotation, model.geom_quat[0])
     points = (positions - position) @ rotation.reshape(3, 3)
     if model.geom_type[0] == mujoco.mjtGeom.mjGEOM_MESH:
-        # MuJoCo moves a mesh to its centre of mass and principal axes.
+        # MuJoCo moves a mesh to its center of mass and principal axes.
         mujoco.mju_quat2Mat(rotation, model.mesh_quat[0])
         points = points @ rotation.reshape(3, 3).T + model.mesh_pos[0]
     return points
@@ -120,7 +120,7 @@ def test_number_and_area_of_taxels_match_the_spacing(kind, size, spacing):
 
 
 @pytest.mark.parametrize("kind, size, spacing", CASES)
-def test_neighbours_are_about_one_spacing_apart(kind, size, spacing):
+def test_neighbors_are_about_one_spacing_apart(kind, size, spacing):
     positions = Skin(one_geom(kind, size), {1: spacing}).positions
     distance = cKDTree(positions).query(positions, k=2)[0][:, 1] / spacing
     assert distance.min() > 0.65

@@ -24,11 +24,11 @@ def body_of(geoms, asset="", extra=""):
     )
 
 
-def in_box(points, half, centre=(0, 0, 0)):
-    return (np.asarray(half) - np.abs(points - np.asarray(centre))).min(axis=1)
+def in_box(points, half, center=(0, 0, 0)):
+    return (np.asarray(half) - np.abs(points - np.asarray(center))).min(axis=1)
 
 
-def neighbours(skin, taxel):
+def neighbors(skin, taxel):
     """Return the taxels that are within three spacings of a taxel and connected to it along the surface."""
     (around,) = skin.taxels_within(0, skin.positions[taxel], 3 * skin.spacings[0])
     return around[0]
@@ -97,7 +97,7 @@ def test_no_taxels_where_two_boxes_touch_face_to_face():
 def test_skin_is_connected_across_geoms():
     capsule = '<geom type="capsule" size=".05" fromto="0 0 0 {} 0 0"/>'
     skin = Skin(body_of(capsule.format(0.2) + '<geom type="sphere" size=".07" pos=".2 0 0"/>'), {1: 0.01})
-    crossing = [t for t in range(len(skin.positions)) if len(set(skin.geom_index[neighbours(skin, t)])) == 2]
+    crossing = [t for t in range(len(skin.positions)) if len(set(skin.geom_index[neighbors(skin, t)])) == 2]
     # The seam is a circle with a circumference of about 2 pi 0.05, with 3 spacings on each side.
     assert len(crossing) > 100
 
@@ -106,17 +106,17 @@ def test_skin_is_not_connected_between_plates_one_spacing_apart():
     plates = '<geom type="box" size=".1 .1 .001"/><geom type="box" size=".1 .1 .001" pos="0 0 .012"/>'
     skin = Skin(body_of(plates), {1: 0.01})
     for taxel in range(len(skin.positions)):
-        assert len(set(skin.geom_index[neighbours(skin, taxel)])) == 1
+        assert len(set(skin.geom_index[neighbors(skin, taxel)])) == 1
 
 
 def test_body_with_all_taxels_inside_geoms_keeps_the_least_deep():
     model = body_of('<geom type="sphere" size=".1"/><geom type="sphere" size=".08" pos=".02 0 0"/>')
 
-    def centre_only(shape, spacing):
+    def center_only(shape, spacing):
         return Surface(shape.position[None], np.eye(3)[:1], np.ones(1), np.empty((0, 3), np.int64))
 
-    kept = merge(model, 1, 0.5, Placement(centre_only), Names(model))
-    # The first centre is 0.06 deep in the second sphere, the second one 0.08 in the first.
+    kept = merge(model, 1, 0.5, Placement(center_only), Names(model))
+    # The first center is 0.06 deep in the second sphere, the second one 0.08 in the first.
     np.testing.assert_allclose(kept.positions, [[0, 0, 0]])
 
 

@@ -25,7 +25,7 @@ GEOMS = {
     "cylinder": (f'type="cylinder" size=".05 .1" {POSE}', [0.2, 0.05]),
     "capsule": (f'type="capsule" size=".05 .1" {POSE}', [0.2, 0.05]),
 }
-CENTRE = '<geom type="sphere" size=".004" pos="0 0 .2"/>'
+CENTER = '<geom type="sphere" size=".004" pos="0 0 .2"/>'
 
 
 def skin_of(*geoms, kind="mesh", spacing=SPACING, asset=""):
@@ -97,13 +97,13 @@ def test_taxels_on_touching_faces_are_removed_on_both_sides():
 
 
 def test_small_geom_has_one_taxel_with_its_whole_area():
-    skin, _ = skin_of('<geom type="box" size=".1 .1 .1"/>', CENTRE)
+    skin, _ = skin_of('<geom type="box" size=".1 .1 .1"/>', CENTER)
     np.testing.assert_allclose(skin.positions[-1], [0, 0, 0.2])
     assert skin.areas[-1] == pytest.approx(4 * np.pi * 0.004**2)
     np.testing.assert_array_equal(skin.normals[-1], 0)
 
 
-def test_centre_taxel_inside_another_geom_is_removed_and_hides_nothing():
+def test_center_taxel_inside_another_geom_is_removed_and_hides_nothing():
     box = '<geom type="box" size=".1 .1 .1"/>'
     skin, _ = skin_of(box, '<geom type="sphere" size=".004"/>')
     assert len(skin.positions) == 10**3 - 8**3
@@ -132,7 +132,7 @@ def felt(skin, point, normal, response):
 
 def test_load_is_distributed_over_all_taxels_in_range_across_geoms():
     skin, _ = skin_of(
-        '<geom type="capsule" size=".05 .1"/>', '<geom type="sphere" size=".06" pos="0 0 .12"/>', CENTRE
+        '<geom type="capsule" size=".05 .1"/>', '<geom type="sphere" size=".06" pos="0 0 .12"/>', CENTER
     )
     # On the seam at which the sphere emerges from the capsule.
     point = np.array([0.05, 0, 0.12 - np.sqrt(0.06**2 - 0.05**2)])
@@ -144,8 +144,8 @@ def test_load_is_distributed_over_all_taxels_in_range_across_geoms():
     assert len(set(skin.geom_index[value > 0])) == 2
 
 
-def test_centre_taxel_takes_loads_from_any_side():
-    skin, _ = skin_of('<geom type="box" size=".1 .1 .185"/>', CENTRE)
+def test_center_taxel_takes_loads_from_any_side():
+    skin, _ = skin_of('<geom type="box" size=".1 .1 .185"/>', CENTER)
     for axis in np.vstack([np.eye(3), -np.eye(3)]):
         assert felt(skin, np.array([0, 0, 0.2]) + 0.004 * axis, -axis, "nearest")[-1] == pytest.approx(1)
 

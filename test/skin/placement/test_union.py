@@ -90,7 +90,7 @@ def on_triangles(skin, each=8):
 def test_area_of_two_spheres_is_that_of_two_caps():
     first, second, apart = 0.1, 0.08, 0.12
     skin = skin_of(body_of(f'<geom size="{first}"/><geom type="sphere" size="{second}" pos="0 0 {apart}"/>'))
-    # Height of the plane of the intersection circle above the first centre.
+    # Height of the plane of the intersection circle above the first center.
     height = (apart**2 + first**2 - second**2) / (2 * apart)
     area = 2 * np.pi * (first * (first + height) + second * (second + apart - height))
     check_closed(skin, characteristic=2)
@@ -171,7 +171,7 @@ def test_hollow_of_six_plates_has_taxels_inside_and_outside():
     assert volume(skin) == pytest.approx(0.1**3 - 0.08**3, rel=5e-3)
 
 
-def test_geoms_across_a_narrow_gap_are_neighbours_without_triangles():
+def test_geoms_across_a_narrow_gap_are_neighbors_without_triangles():
     boxes = '<geom type="box" size=".05 .05 .05"/><geom type="box" size=".05 .05 .05" pos=".103 0 0"/>'
     skin = skin_of(body_of(boxes))
     check_closed(skin, characteristic=4)
