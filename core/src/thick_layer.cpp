@@ -16,9 +16,8 @@ constexpr double kTolerance = 0.02;     // of the deflection, relative to the lo
 constexpr int kAcross = 8;              // cells along the pressed points, at most
 constexpr double kFinest = 1.0 / 64.0;  // grid spacing / thickness
 // Spacing of the grid for stresses / depth, and distances beyond which a stress is neglected: depths or thicknesses.
-constexpr double kBelow = 0.2, kReachDepths = 4.0, kReachThicknesses = 3.5;
-// Local parts of a stress below this are neglected: if taxels are closer than nodes, they would concentrate it.
-constexpr double kLeastLocal = 0.02;
+constexpr double kPerTaxel = 0.7;       // nodes per taxel: the stress has no waves as short as the taxels' distances
+constexpr double kBelow = 0.2, kReachDepths = 5.0, kReachThicknesses = 4.0;
 
 ThickLayer::PointForces forces_on(const Layer& layer) {
   return {layer.points.u.data(), layer.points.v.data(), layer.loaded().data(), layer.points.count};
@@ -199,9 +198,8 @@ double ThickLayer::press_below(const Pressed& pressed, const LayerMaterial& mate
   const PointForces on{pressed.u.data(), pressed.v.data(), pressed.force.data(), pressed.count};
   const double reach = std::min(kReachDepths * depth, kReachThicknesses * material.thickness);
   rows_ = 0;
-  place(on, material, kStress, std::max(kBelow * depth, spacing), reach, kLayerNodes - 3);
+  place(on, material, kStress, std::max(kBelow * depth, kPerTaxel * spacing), reach, kLayerNodes - 3);
   apply(on, field_);
-  if (local_ < kLeastLocal) local_ = 0.0;
   center[0] = u_ + 0.5 * (rows_ - 1) * spacing_, center[1] = v_ + 0.5 * (columns_ - 1) * spacing_;
   return 0.5 * spacing_ * std::hypot(rows_ - 1, columns_ - 1);
 }

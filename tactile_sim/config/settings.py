@@ -419,7 +419,9 @@ class SkinSettings:
         THICKNESS,
     )
     poisson_ratio: float | dict[str, float] = table(
-        POISSON_RATIO_RANGE, "Poisson's ratio of the elastic layer, 0 to 0.5, for `elastic_layer`", POISSON_RATIO
+        POISSON_RATIO_RANGE,
+        "Poisson's ratio of the elastic layer, 0 to 0.5, for `elastic_layer`",
+        POISSON_RATIO,
     )
     sensor_depth: float | dict[str, float] = table(
         SENSOR_DEPTH_RANGE,

@@ -1,9 +1,9 @@
 """Fourier solution of an elastic layer on a rigid core, tabulated for native code.
 
-The wave p cos(k x) of pressure on a layer of thickness h deflects its surface by h / E* D(k h) p cos(k x), and
-its normal stress at a depth z is S(k z) p cos(k x); E* is the plane-strain modulus E / (1 - nu^2). D and S
-follow from Airy's stress function f(z) cos(k x) with f = (a + b k z) exp(-k z) + (c + d k z) exp(-k (h - z)), see
-K. L. Johnson, Contact Mechanics, 1985, section 5.8.
+The wave p cos(k x) of pressure on a layer of thickness h deflects its surface by h / E* D p cos(k x), and its
+normal stress at a depth z is S p cos(k x); E* is the plane-strain modulus E / (1 - nu^2). D and S follow from
+Airy's stress function f(z) cos(k x) with f = (a + b k z) exp(-k z) + (c + d k z) exp(-k (h - z)).
+See K. L. Johnson, Contact Mechanics, 1985, section 5.8.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from functools import lru_cache
 import numpy as np
 
 LEVELS, FINEST = 28, 1.0 / 64.0
-"""Number of grid spacings: FINEST times the thickness, and each next one larger by a factor of the root of 2."""
+"""Number of grid spacings, which grow by the root of 2, and the first one / thickness."""
 NODES = 48
 """Number of nodes along each side of a grid, at most."""
 _BAND = 0.8 * np.pi
 """Largest wave number of the smooth part of a field times the grid spacing; smaller contacts need no more."""
+_LEAST_LOCAL = 0.02
+"""Local parts of a stress below this are 0: if taxels are closer than nodes, they would concentrate it."""
 _SAMPLES = np.geomspace(1e-3, 1e3, 2000)
 
 
@@ -38,11 +40,11 @@ def transfer(wave: np.ndarray, poisson: float, depth: float, bonded: bool) -> tu
     e, nu = np.exp(-np.minimum(k, 700.0)), poisson
     zero, one = np.zeros_like(k), np.ones_like(k)
     # Derivatives of the four terms of f with respect to k z, at the surface and at the core.
-    top = [[one, zero, e, -k * e], [-one, one, e, (1 - k) * e], [one, -2 * one, e, (2 - k) * e]]
-    top += [[-one, 3 * one, e, (3 - k) * e]]
-    bottom = [[e, k * e, one, zero], [-e, (1 - k) * e, one, one], [e, (k - 2) * e, one, 2 * one]]
-    bottom += [[-e, (3 - k) * e, one, 3 * one]]
-    top, bottom = np.moveaxis(top, 2, 0), np.moveaxis(bottom, 2, 0)
+    surface = [[one, zero, e, -k * e], [-one, one, e, (1 - k) * e], [one, -2 * one, e, (2 - k) * e]]
+    surface += [[-one, 3 * one, e, (3 - k) * e]]
+    base = [[e, k * e, one, zero], [-e, (1 - k) * e, one, one], [e, (k - 2) * e, one, 2 * one]]
+    base += [[-e, (3 - k) * e, one, 3 * one]]
+    top, bottom = np.moveaxis(np.array(surface), 2, 0), np.moveaxis(np.array(base), 2, 0)
     along = (1 - nu) * bottom[:, 2] + nu * bottom[:, 0] if bonded else bottom[:, 1]
     normal = (1 - nu) * bottom[:, 3] - (2 - nu) * bottom[:, 1]
     equations = np.stack([top[:, 0], top[:, 1], along, normal], axis=1)
@@ -59,12 +61,12 @@ def layer_tables(poisson: float, depth: float, bonded: bool) -> np.ndarray:
 
     A field of pressures p has two scales. Forces at the nodes of a grid of spacing s, which distribute the
     pressures with quadratic B-splines, cause the smooth part of deflections and stresses, which is
-    interpolated likewise; the rest is local: ``c p``. Both together are exact for waves much longer than s, and ``c`` is exact for a
-    wave of length 2.5 s.
+    interpolated likewise; the rest is local: ``c p``. Both together are exact for waves much longer than s,
+    and ``c`` is exact for a wave of length 2.5 s.
 
     Returns:
-        (LEVELS, 2, 1 + NODES^2) for deflection and stress, on grids from fine to coarse: the local part c, and
-        the kernel between nodes that are i rows and j columns apart, for 1 N. Deflections are in units of
+        (LEVELS, 2, 1 + NODES^2) for deflection and stress, on grids from fine to coarse: the local part c,
+        and the kernel between nodes that are i rows and j columns apart, for 1 N. Deflections are in units of
         thickness / (E* s^2), and stresses in 1 / s^2.
     """
     values = transfer(_SAMPLES, poisson, depth, bonded)
@@ -74,11 +76,13 @@ def layer_tables(poisson: float, depth: float, bonded: bool) -> np.ndarray:
         n = 32 * int(np.ceil(max(4.0, 1.5 + 0.25 / spacing)))  # a period of 8 thicknesses
         steps = 2 * np.pi * np.fft.fftfreq(n)
         half = steps[: n // 2 + 1]
-        waves = np.minimum(np.hypot(steps[:, None], half), _BAND) / spacing
+        waves = np.hypot(steps[:, None], half)
+        band = waves < _BAND
         hat = np.sinc(steps / (2 * np.pi)) ** 6
         for kind in range(2):
             local = np.interp(_BAND / spacing, _SAMPLES, values[kind])
-            smooth = np.interp(waves, _SAMPLES, values[kind]) - local
+            local *= kind == 0 or local > _LEAST_LOCAL
+            smooth = band * (np.interp(waves / spacing, _SAMPLES, values[kind]) - local)
             kernel = np.fft.irfft2(smooth / (hat[:, None] * hat[: n // 2 + 1]), s=(n, n))
             out[level, kind, 0], out[level, kind, 1:] = local, kernel[:NODES, :NODES].ravel()
     return out

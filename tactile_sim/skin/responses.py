@@ -79,9 +79,9 @@ def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
 def elastic_layer(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     """Distribute loads like `elastic_foundation`, over a layer in which deflections and stresses spread.
 
-    The layer has the skin's stiffness and thickness, a Poisson's ratio, and a rigid core, and its taxels may be
-    below its surface. Where it is thin compared with the contact and Poisson's ratio is 0, it is an elastic
-    foundation; where it is thick, it is an elastic half space. See docs/skin.md.
+    The layer has the skin's stiffness and thickness, a Poisson's ratio, and a rigid core, and its taxels may
+    be below its surface. Where it is thin compared with the contact and Poisson's ratio is 0, it is an
+    elastic foundation; where it is thick, it is an elastic half space. See docs/skin.md.
     """
     return _press(skin, loads, THICK)
 

@@ -153,7 +153,9 @@ class Skin(Taxels):
         """(q,) plane-strain modulus of the skin of each patch [Pa]."""
         self.patch_thickness = layers[self.patch_bodies]
         """(q,) thickness of the elastic layer of each patch [m]."""
-        ratios = by_body("skin.poisson_ratio", poisson_ratio, POISSON_RATIO, POISSON_RATIO_RANGE, self.body_ids)
+        ratios = by_body(
+            "skin.poisson_ratio", poisson_ratio, POISSON_RATIO, POISSON_RATIO_RANGE, self.body_ids
+        )
         depths = by_body("skin.sensor_depth", sensor_depth, 0.0, SENSOR_DEPTH_RANGE, self.body_ids)
         if (depths > layers).any():
             worst = int(np.argmax(depths - layers))
@@ -320,8 +322,8 @@ class Skin(Taxels):
         """Return whether each load (m,) is inside the pads; False only on pads that ignore loads outside.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
-        faces away from it. With `elastic_foundation` and `elastic_layer`, all contacts with another body are tested
-        together at their center.
+        faces away from it. With `elastic_foundation` and `elastic_layer`, all contacts with another body are
+        tested together at their center.
 
         Raises:
             ConfigError: The name of the response function is unknown.
