@@ -37,6 +37,8 @@ TABLES = {
     "skin.stiffness.BODY": "stiffness of the skin of a body, 1 to 1e15 [Pa], by name or shell pattern, "
     "instead of one for all; other bodies have the default",
     "skin.thickness.BODY": "thickness of the elastic layer of a body, 1e-6 to 1 [m], likewise",
+    "skin.poisson_ratio.BODY": "Poisson's ratio of the elastic layer of a body, 0 to 0.5, likewise",
+    "skin.sensor_depth.BODY": "depth of the taxels of a body in its layer, 0 to its thickness [m], likewise",
     "control.JOINT.mode": "actuator to add to a joint without one, by name or shell pattern: `position`, "
     "`velocity`, `effort`, or `free` for none. See "
     "[Controllers](controllers.md#control-actuators-for-joints-without-one)",

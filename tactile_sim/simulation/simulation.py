@@ -99,9 +99,9 @@ class Simulation:
                 checked.skin.placement,
                 checked.skin.kind,
                 checked.skin.distance,
-                plan.stiffness,
-                plan.thickness,
-                plan.pads,
+                pads=plan.pads,
+                core=checked.skin.core,
+                **plan.layer,
             )
         self.skin_bodies = np.unique(skin.body_ids)
         """(b,) ids of the bodies with skin, increasing."""
