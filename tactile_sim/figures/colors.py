@@ -41,7 +41,7 @@ FAINTEST = 88
 """Index of the first color in `MAP` (0 to 255) that is visible on dark bodies and backgrounds."""
 DECADES = 3.0
 """Number of decades between the smallest visible reading and the end of a logarithmic scale."""
-LINEAR_START, LINEAR_LEAST = 0.4, 0.01
+LINEAR_START, LINEAR_LEAST = 0.5, 0.01
 """Position of the weakest reading of a linear scale among the visible colors, which stands out from bodies,
 and the smallest reading that is drawn, relative to the end of the scale."""
 NO_CONTACT = (0, 0, 4)

@@ -286,7 +286,7 @@ def test_fast_images_cause_no_errors(open_view, visit):
 
 @pytest.mark.parametrize("size", [(1280, 720), PHONE])
 def test_legend_chart_and_map_are_visible_without_scrolling(two_bodies, visit, size):
-    page = visit(two_bodies.url, size, COARSE)
+    page = visit(two_bodies.url, size)
     page.locator("#loading").wait_for(state="detached")
     page.get_by_role("button", name="logarithmic").wait_for()
     for name in ("legend", "chart", "map"):
@@ -304,7 +304,7 @@ def test_legend_chart_and_map_are_visible_without_scrolling(two_bodies, visit, s
 def test_panel_has_at_most_six_sections(open_view, visit):
     viewer = open_view(scene_of_simulation(Simulation(config.load("touch_cube"))), Recorder())
     viewer.show(ViewFrame(0.0, np.zeros((7, 3)), np.tile([1.0, 0, 0, 0], (7, 1)), paused=True))
-    page = visit(viewer.url, scale=COARSE)
+    page = visit(viewer.url)
     page.locator("#loading").wait_for(state="detached")
     titles = page.evaluate(SECTIONS)
     assert [title.split()[0] for title in titles] == ["Motion", "Look", "Measure", "Record", "Sensor"]
