@@ -88,7 +88,8 @@ class RecorderProcess:
         code = self._child.returncode
         if not code:
             return ""
-        if any(line.startswith("recorded ") for line in self._child.last_lines):  # complete, but with losses
+        if code > 0 and any(line.startswith("recorded ") for line in self._child.last_lines):
+            # complete, but with losses
             return self._last_line()
         reason = signal.Signals(-code).name if code < 0 else self._last_line() or f"exit code {code}"
         return (

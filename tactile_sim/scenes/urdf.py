@@ -79,9 +79,7 @@ def overlap_warnings(model: mujoco.MjModel, names: Names, path: Path) -> Iterato
         )
 
 
-def depths_of_overlaps(
-    model: mujoco.MjModel, pose: np.ndarray, path: Path
-) -> dict[tuple[int, int], float]:
+def depths_of_overlaps(model: mujoco.MjModel, pose: np.ndarray, path: Path) -> dict[tuple[int, int], float]:
     """Return the depth of the deepest contact [m] of each pair of bodies that overlap, by body ids.
 
     Args:

@@ -9,6 +9,7 @@ import resource
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from tactile_sim import bag  # noqa: E402
 from tactile_sim.commands import main  # noqa: E402
 from tactile_sim.ros.live_table import State  # noqa: E402
 from tactile_sim.ros.monitor import Monitor  # noqa: E402
+from tactile_sim.ros.recorder_process import RecorderProcess  # noqa: E402
 
 SECONDS = 4
 RATES = {"tactile/frame": 100, "contacts": 100, "joint_states": 100, "markers": 30, "tactile/points": 30}
@@ -167,6 +169,12 @@ def unacknowledged(reports: list) -> int:
     """Return the number of messages without acknowledgment in the latest report."""
     values = reports[-1].status.values[0]
     return int(dict(zip(values.key, values.value, strict=True))["unacknowledged_messages"])
+
+
+def test_recorder_killed_at_its_end_is_reported_with_the_signal():
+    recorder = RecorderProcess("bag")
+    recorder._child = SimpleNamespace(returncode=-9, last_lines=["recorded 3 messages of 1 topic"])
+    assert "SIGKILL" in recorder.fault
 
 
 def test_stopped_recorder_misses_nothing_when_node_ends(ros):
