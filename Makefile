@@ -4,11 +4,12 @@ export PYTHON SCENE DURATION
 
 REPORT := build/coverage
 
-.PHONY: help setup demo test coverage test-extras bench lint docs pictures
+.PHONY: help setup demo test test-fast coverage test-extras bench lint docs pictures
 
 help:
 	@echo "make demo    show a cube with skin on a table (SCENE=infant: another scene; DURATION=5: stop after 5 s)"
 	@echo "make test    run the whole test suite (TESTS='test/skin -k box': a part of it)"
+	@echo "make test-fast  run the tests of skins, signal chains, configurations, wire format and batches"
 	@echo "make coverage  run the test suite and show which lines it does not run (also build/coverage/index.html)"
 	@echo "make test-extras  run test/extras with large packages (PyTorch, 10 GB) in .venv-extras, .venv-mjlab"
 	@echo "make bench   run the benchmarks"
@@ -26,6 +27,10 @@ demo:
 
 test: setup
 	@tools/test.bash $(TESTS)
+
+FAST := test/skin test/signal_chain test/config test/batch test/ros/test_cdr.py test/ros/test_templates.py
+test-fast: setup
+	@tools/test.bash -p xdist -n 2 --dist loadfile $(FAST)
 
 coverage: export COVERAGE = 1
 coverage: export COVERAGE_FILE = $(CURDIR)/$(REPORT)/data

@@ -1,5 +1,6 @@
 """Build the C++ library and install files into share/tactile_sim, which pyproject.toml cannot list."""
 
+import os
 import re
 import subprocess
 import sys
@@ -32,7 +33,7 @@ class CMakeBuild(build_ext):
         build = Path(self.build_temp, "core")
         options = [f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={target}"]
         subprocess.run(["cmake", "-S", "core", "-B", str(build), *options], check=True)
-        subprocess.run(["cmake", "--build", str(build), "--parallel"], check=True)
+        subprocess.run(["cmake", "--build", str(build), "--parallel", str(os.cpu_count())], check=True)
         subprocess.run(
             ["cmake", "--install", str(build), "--prefix", str(target), "--component", "cpp"], check=True
         )

@@ -176,7 +176,7 @@ class SkinFunction:
 class Skin:
     """The taxels of a scene; several threads can use one skin."""
 
-    def __init__(self, positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], normals: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], axes: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], extents: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], along_surface: bool, patches: object, patch_bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], geoms: object, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bodies: int, quadrature: tuple, solids: tuple) -> None: ...
+    def __init__(self, positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], normals: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], axes: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], extents: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], along_surface: bool, patches: object, patch_bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], geoms: object, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bodies: int, quadrature: tuple, solids: tuple, layers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def patches(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
@@ -210,7 +210,7 @@ class Skin:
         Return whether a taxel receives each load; `paired`: those of two surfaces together.
         """
 
-    def press(self, loads: object) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+    def press(self, loads: object, law: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
         """
         Return the loads on pressed taxels, these taxels, and a mask of the loads that no area can transmit.
         """
@@ -442,6 +442,10 @@ class Physics:
 
     def step(self, n: int) -> None:
         """Advance n time steps."""
+
+    @property
+    def time(self) -> float:
+        """Time since the last reset [s]."""
 
     def unstable(self) -> bool:
         """Return whether MuJoCo found invalid values since the last reset."""

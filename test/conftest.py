@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from support.falling_bag import fall, make_bag
@@ -26,13 +27,28 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-LONG = ("test/ros/", "test/view/", "test/trifinger/")
-"""Folders whose test files take long to run."""
+FIRST = ("test/view/", "test/ros/", "test/test_packaging.py", "test/trifinger/", "test/fit/")
+"""Where tests take long, the longest first. They would leave cores idle if they ran last."""
+BROWSER = ("test_browser", "test_live_view", "test_replay")
+"""Beginnings of the names of test files that operate a browser."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests in `LONG` first, because they would leave cores idle if they ran last."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    """Run the tests in `FIRST` first."""
+    items.sort(key=lambda item: next((k for k, path in enumerate(FIRST) if item.nodeid.startswith(path)), 99))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let one worker run all files in `BROWSER`, because a page that draws in software takes a whole core."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "browser" if Path(file).name.startswith(BROWSER) else file
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(params=["mujoco", pytest.param("motrix", marks=NO_MOTRIX)])

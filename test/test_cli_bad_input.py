@@ -13,9 +13,6 @@ SCENE = """<mujoco>
   <worldbody>
     <body name="cube"><joint name="lift"/><geom type="box" size=".05 .05 .05"/></body>
     <body name="left.palm"><geom type="box" size=".05 .05 .05"/></body>
-    <body name="left_palm"><geom type="box" size=".05 .05 .05"/></body>
-    <body name="bare"/>
-    <body name="ghost"><geom size=".1" contype="0" conaffinity="0"/></body>
     <body name="ground"><geom type="plane" size="1 1 1"/></body>
     <body name="field"><geom type="hfield" hfield="hills"/></body>
   </worldbody>
@@ -33,23 +30,9 @@ def parameters(*lines, scales="{cube: 0.02}", scene="scene.xml"):
 CASES = {
     # the file
     "not UTF-8": (b"/**:\n  \xe9: 1\n", ["my.yaml", "line 2", "UTF-8"]),
-    "not YAML": (parameters("rates: {tf: 1"), ["my.yaml", "line 6, column 1"]),
     "a scene": (b"\xef\xbb\xbf\n <mujoco model='\xe9'/>", ["my.yaml", "scene: my.yaml"]),
-    "a list": ("- scene.xml\n", ["my.yaml", "line 1", "'/**:'"]),
-    "no ROS levels": ("scene: scene.xml\n", ["'scene'", "'/**:'"]),
-    "parameters of another node": ("pump:\n  ros__parameters: {a: 1}\n", ["/tactile_sim", "'pump'"]),
-    "a key without a value": (parameters("seed:"), ["my.yaml", "line 5", "seed"]),
-    "an empty mapping": (parameters("feelers: {}"), ["feelers"]),
     # keys and values of the configuration
-    "no scene": ("/**:\n  ros__parameters: {seed: 1}\n", ["'scene'"]),
-    "an unknown key": (parameters("rate: 3"), ["my.yaml", "'rate'", "'rates'"]),
-    "an unknown rate": (parameters("rates: {tactil: 3}"), ["'rates.tactil'", "'rates.tactile'"]),
-    "text for a number": (parameters("rates: {tf: fast}"), ["rates.tf", "[Hz]", "'fast'"]),
-    "a flag for a number": (parameters("real_time_factor: yes"), ["real_time_factor", "true"]),
-    "a number for a flag": (parameters("lockstep: 1"), ["lockstep", "1"]),
     "a rate that is never due": (parameters("rates: {tf: 1e-320}"), ["rates.tf", "1e-320"]),
-    "a negative rate": (parameters("rates: {tf: -1}"), ["rates.tf", "[Hz]", "-1"]),
-    "an infinite factor": (parameters("real_time_factor: .inf"), ["real_time_factor", "inf"]),
     "an unknown choice": (parameters("contacts: skins"), ["contacts", "'skins'", "'skin'"]),
     "no stiffness of a body": (
         parameters("skin.stiffness: {cube: 0}"),
@@ -59,7 +42,6 @@ CASES = {
         parameters("skin.thickness: {cub: 0.001}"),
         ["skin.thickness.cub", "'cub'", "'cube'"],
     ),
-    "a scene for the TriFinger": (parameters("engine: trifinger"), ["scene", "trifinger"]),
     "TriFinger keys for another engine": (
         "/**:\n  ros__parameters:\n    trifinger: {type: trifingeredu}\n",
         ["trifinger.type", "'mujoco'"],
@@ -85,25 +67,14 @@ CASES = {
         ["feelers.cube.length", "[m]", "0"],
     ),
     # the skin
-    "scale 0": (parameters(scales="{cube: 0}"), ["skin.scales.cube", "[m]", "0"]),
-    "a negative scale": (parameters(scales="{cube: -1}"), ["skin.scales.cube", "[m]", "-1"]),
     "scale NaN": (parameters(scales="{cube: .nan}"), ["skin.scales.cube", "[m]", "nan"]),
-    "scale 1e-6": (parameters(scales="{cube: 1e-6}"), ["6.0e+10"]),
     "a switch without value": (
         parameters("skin.sensor: {cube: {gain: {enabled: null}}}"),
         ["skin.sensor.cube.gain.enabled", "null"],
     ),
     "an empty skin": (parameters(scales="{cube: null}"), ["skin.scales"]),
-    "an unknown body": (parameters(scales="{cub: 0.02}"), ["skin.scales.cub", "'cub'", "'cube'"]),
-    "a pattern without bodies": (parameters(scales='{"finger_*": 0.02}'), ["skin.scales.finger_*"]),
-    "a body without geoms": (parameters(scales="{bare: 0.02}"), ["'bare'"]),
-    "a body without colliding geoms": (parameters(scales="{ghost: 0.02}"), ["'ghost'"]),
     "a plane": (parameters(scales="{ground: 0.02}"), ["'ground/geom0'", "plane"]),
     "a height field": (parameters(scales="{field: 0.02}"), ["'field/geom0'", "height field"]),
-    "bodies with one topic": (
-        parameters(scales="{left.palm: 0.02, left_palm: 0.02}"),
-        ["'tactile/left_palm'"],
-    ),
     # joints and keyframes
     "control of an unknown joint": (parameters("control: {lft: {kp: 1}}"), ["lft", "'lift'"]),
     "an unknown keyframe": (parameters("motion: {keyframes: [hme]}"), ["hme", "'home'"]),
@@ -118,7 +89,10 @@ CASES = {
     "an unreadable mesh": (parameters(scene="unreadable.xml"), ["unreadable.xml", "line 1", "'m'"]),
     "a flat mesh": (parameters(scene="flat.xml"), ["flat"]),
 }
-"""Invalid configuration files, and texts that their error messages must contain."""
+"""Invalid configuration files, and texts that their error messages must contain.
+
+test/config tests the errors that need no scene, and those of names of bodies.
+"""
 
 
 @pytest.fixture

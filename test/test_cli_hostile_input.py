@@ -16,7 +16,7 @@ SCENE = """<mujoco>
   <asset>{assets}</asset>
   <worldbody>
     <body name="cube"><joint name="lift"/><geom type="box" size=".05 .05 .05"/></body>
-    <body name="ghost"><geom size=".1" contype="0" conaffinity="0"/></body>{bodies}
+    {bodies}
   </worldbody>
 </mujoco>"""
 LONG = "x" * 100_000
@@ -63,7 +63,6 @@ CONFIGURATIONS = {
     "tare at 1e308": (parameters("skin.sensor.cube.tare.at: 1e308"), "skin.sensor.cube.tare.at"),
     "kp 1e300": (parameters("control: {lift: {kp: 1e300}}"), "control.lift.kp"),
     "a surrogate": (parameters(r'contact_sensors: {grip: {geom1: "\ud800"}}'), "line 5"),
-    "a null": (parameters(r'world_frame: "a\0b"'), "world_frame"),
     "a surrogate in a key": (parameters(r'contact_sensors: {"\ud800": {geom1: a}}'), "line 5"),
     "an invalid address": (parameters(scene='"file://[::1/x"'), "file://[::1/x"),
     "a null in an address": (parameters(scene='"file:///%00"'), "scene"),
@@ -71,10 +70,8 @@ CONFIGURATIONS = {
     "a long value": (parameters(f"engine: {LONG}"), "engine"),
     "a long text": (parameters(f"engine: '{'a b ' * 30_000}'"), "engine"),
     "a long key": (parameters(f"{KEY}: 1"), "xxx"),
-    "a long body": (parameters(scales=f"{{{KEY}: 0.02}}"), "skin.scales"),
     "control characters": (parameters(scales=r'{"a\e[31m\n\u202e": 0.02}'), "skin.scales"),
     "deeply nested": (parameters("rates: " + "{a: " * 20_000), ""),
-    "a pattern without colliding geoms": (parameters(scales='{"gh*": 0.02}'), "skin.scales.gh*"),
     "a bridge that is not installed": (parameters("bridges: [xela_server_ros2]"), "xela_server_ros2"),
 }
 
@@ -82,11 +79,6 @@ CONFIGURATIONS = {
 @pytest.mark.parametrize(("text", "thing"), CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 def test_hostile_configuration_gives_one_short_line(rejected, text, thing):
     assert thing in rejected(text)
-
-
-def test_pattern_that_matches_bodies_without_colliding_geoms(rejected):
-    line = rejected(parameters(scales='{"gh*": 0.02}'))
-    assert "collides" in line and "no body matches" not in line
 
 
 def test_long_values_are_shortened_in_errors(rejected):

@@ -45,8 +45,8 @@ PREPARATIONS = {
     "tare": lambda s: s.take_tare(),
     "throw": lambda s: s.throw(),
     "hands": lambda s: (
-        s.pull(3, np.zeros(3), np.array([0.3, 0.1, 0.4]), 5.0),
-        s.press(1, np.array([0.0, 0.0, 0.1]), np.array([0.0, 0.0, -2.0]), 0.2),
+        s.interaction.pull(3, np.zeros(3), np.array([0.3, 0.1, 0.4]), 5.0),
+        s.interaction.press(1, np.array([0.0, 0.0, 0.1]), np.array([0.0, 0.0, -2.0]), 0.2),
     ),
     "command": lambda s: s.command_joints({"turn": 0.3}, effort={"lift": 0.1}),
     "trajectory": follow,

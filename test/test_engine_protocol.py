@@ -97,26 +97,26 @@ def test_a_simulation_needs_no_mjdata(name):
     engine.get_state(state)
     pose = engine.body_states([free])[0]
     simulation.push(free, np.array([0.0, 0.0, 1.0]))
-    simulation.pull(free, np.zeros(3), pose[:3] + 0.1, 1.0)
+    simulation.interaction.pull(free, np.zeros(3), pose[:3] + 0.1, 1.0)
     simulation.step(5)
-    simulation.release()
+    simulation.interaction.release()
     if joints := simulation.commander.joint_names:
         joint = joints[0]
         simulation.set_joints({joint: 0.1}, {joint: 0.0})
         simulation.command_joints({joint: 0.2})
         simulation.command_controls(np.zeros(engine.model.nu))
-    if simulation.thrower.can_throw:
+    if simulation.interaction.can_throw:
         simulation.throw()
     simulation.step(5)
     skin_body = int(simulation.skin_bodies[0])
     skin = simulation.skin
-    simulation.press(skin_body, skin.positions[0], -skin.normals[0], 0.1)
+    simulation.interaction.press(skin_body, skin.positions[0], -skin.normals[0], 0.1)
     simulation.take_tare()
     simulation.step(5)
     seen = simulation.observe()
     assert seen.joint_states[0].shape == (len(simulation.commander.joint_names),)
     assert np.isfinite(seen.readings).all() and np.isfinite(seen.feelers).all()
-    simulation.release()
+    simulation.interaction.release()
     engine.set_state(state)
     np.testing.assert_array_equal(engine.body_states([free])[0], pose)
 
@@ -129,7 +129,7 @@ def test_an_engine_without_forces_on_bodies_rejects_pull_and_press():
     simulation = Simulation(spec, {"engine": "motrix", "skin": {"scales": {"box": 0.05}}})
     point = np.array([0.0, 0.0, 0.1])
     with pytest.raises(CommandError):
-        simulation.pull(1, point, point, 1.0)
+        simulation.interaction.pull(1, point, point, 1.0)
     with pytest.raises(CommandError):
-        simulation.press(1, point, np.array([0.0, 0.0, -1.0]), 1.0)
-    assert not simulation.hands.active
+        simulation.interaction.press(1, point, np.array([0.0, 0.0, -1.0]), 1.0)
+    assert not simulation.interaction.active

@@ -26,7 +26,7 @@ CHANGES = {
     "body": lambda s: s.set_body_state("box", np.zeros(3), [1, 0, 0, 0], np.zeros(3), np.zeros(3)),
     "throw": lambda s: s.throw(),
     "push": lambda s: s.push(1, np.array([1.0, 0, 0])),
-    "press": lambda s: s.press(1, np.array([0, 0, 0.1]), np.array([0, 0, -1.0]), 0.1),
+    "press": lambda s: s.interaction.press(1, np.array([0, 0, 0.1]), np.array([0, 0, -1.0]), 0.1),
     "tare": lambda s: s.take_tare(),
     "update": lambda s: s.update(s.settings.replace("skin.touch_function", "normal")),
     "state": lambda s: (s.engine.qpos.__setitem__(2, 0.2), s.observe()),

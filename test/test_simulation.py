@@ -280,4 +280,26 @@ def test_observation_does_not_change_stored_readings() -> None:
         observed.step(1)
         observed.observe().truth[:] = 100.0
         alone.step(1)
-    np.testing.assert_array_equal(observed.published_readings, alone.published_readings)
+    np.testing.assert_array_equal(observed.published[0], alone.published[0])
+
+
+def test_native_steps_equal_those_in_python(monkeypatch):
+    def run() -> list:
+        simulation = Simulation("gripper")
+        seen = []
+        for steps in (1, 1, 700, 2, 3):
+            simulation.step(steps)
+            snapshot = simulation.observe()
+            seen += [
+                simulation.engine.qpos.copy(),
+                snapshot.readings,
+                *snapshot.pad_table,
+                simulation.published[0],
+            ]
+        return seen
+
+    native = run()
+    monkeypatch.setattr(Simulation, "stepper", lambda self: None)
+    for one, other in zip(native, run(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert native[-1].any()  # the pads touch something

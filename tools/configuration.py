@@ -24,10 +24,8 @@ HEAD = """# Every key of a configuration
 
 A configuration is a ROS 2 parameter file: all keys are below `/**:` and `ros__parameters:`. Dots are levels:
 `rates.tactile` is `rates: {tactile: ...}`. `null` is the default; in a table it removes the entry, and in
-`skin.scales` it excludes the body. `tactile_sim check FILE` reports all errors, and warns of values that are
-valid but probably have a wrong unit. Keys marked *live* can be set while the node runs. A rate above the
-number of time steps per second is then rejected; in a file it means one message per step, and a warning is
-logged.
+`skin.scales` it excludes the body. Keys marked *live* can be set while the node runs. A rate above the number
+of time steps per second is then rejected; in a file it means one message per step.
 
 | key | default | meaning |
 |---|---|---|
@@ -39,6 +37,8 @@ TABLES = {
     "skin.stiffness.BODY": "stiffness of the skin of a body, 1 to 1e15 [Pa], by name or shell pattern, "
     "instead of one for all; other bodies have the default",
     "skin.thickness.BODY": "thickness of the elastic layer of a body, 1e-6 to 1 [m], likewise",
+    "skin.poisson_ratio.BODY": "Poisson's ratio of the elastic layer of a body, 0 to 0.5, likewise",
+    "skin.sensor_depth.BODY": "depth of the taxels of a body in its layer, 0 to its thickness [m], likewise",
     "control.JOINT.mode": "actuator to add to a joint without one, by name or shell pattern: `position`, "
     "`velocity`, `effort`, or `free` for none. See "
     "[Controllers](controllers.md#control-actuators-for-joints-without-one)",
@@ -81,10 +81,10 @@ def page() -> str:
         f"| `{key.name}` | {_shown(key.default)} | {key.doc}{_choices(key)}{' *live*' if key.live else ''} |"
         for key in _keys()
     ]
-    rows += [f"| `{name}` | none | {meaning} |" for name, meaning in TABLES.items()]
+    rows += [f"| `{name}` | | {meaning} |" for name, meaning in TABLES.items()]
     for table, settings in GROUPS.items():
         for key in dataclasses.fields(settings):
-            default = "none" if key.default is None else _shown(key.default)
+            default = "" if key.default is None else _shown(key.default)
             name = key.metadata["name"] or key.name
             rows.append(f"| `{table}.{name}` | {default} | {key.metadata['doc']} |")
     return HEAD + "\n".join(rows) + "\n" + STAGES_HEAD + "\n".join(_stages()) + "\n"
@@ -101,10 +101,14 @@ def _stages() -> Iterator[str]:
     for entry in dataclasses.fields(Stage):
         yield f"| `STAGE.{entry.name}` | {_shown(entry.default)} | {entry.metadata['doc']} |"
     common = {entry.name for entry in dataclasses.fields(Stage)}
+    shown: dict[tuple[str, ...], str] = {}
     for stage, block in STAGES.items():
-        for entry in dataclasses.fields(block):
-            if entry.name in common:
-                continue
+        entries = [entry for entry in dataclasses.fields(block) if entry.name not in common]
+        same = shown.setdefault(tuple(entry.metadata["doc"] for entry in entries), stage)
+        if same != stage:
+            yield f"| `{stage}` | | Parameters of `{same}`. |"
+            continue
+        for entry in entries:
             missing = entry.default is dataclasses.MISSING
             default = "required" if missing else _shown(entry.default)
             yield f"| `{stage}.{entry.name}` | {default} | {entry.metadata['doc']} |"
@@ -120,7 +124,7 @@ def _shown(default: object) -> str:
         return "required"
     if isinstance(default, tuple) and default:
         return f"`[{', '.join(f'{value:g}' for value in default)}]`"
-    return "none" if default == () else '`""`' if default == "" else f"`{str(default).lower()}`"
+    return "" if default == () else '`""`' if default == "" else f"`{str(default).lower()}`"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,11 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "messages.md"
 HEAD = """# Messages and services
 
-This page is generated from the files in `msg/` and `srv/`, which are the specification, and from the table of
-actions in `tactile_sim/simulation/actions.py`. The [bridges](bridges.md) publish additional topics.
+The linked files are the specification of this package's messages: the comment on each field states its unit,
+frame and order; `ros2 interface show` prints it. The [bridges](bridges.md) publish additional topics.
 """
-FIELD = re.compile(r"(?P<type>\S+) +(?P<name>\w+)(?: +# (?P<meaning>.*))?")
-
 
 TOPICS = (
     ("tactile/<pad>/array", "tactile_sim/msg/TactileArray", "tactile", "readings of a pad"),
@@ -85,25 +82,23 @@ TOPICS = (
 
 def page() -> str:
     """Return docs/messages.md as Markdown."""
-    files = [*sorted((ROOT / "msg").glob("*.msg")), *sorted((ROOT / "srv").glob("*.srv"))]
-    contents = [f"- [`{file.stem}`](#{file.stem.lower()}){_places(file.stem)}" for file in files]
-    sections = (line for file in files for line in _section(file))
-    text = "\n".join([HEAD, *contents, *_topics(), *_services(), *sections])
-    return re.sub(r"\n{3,}", "\n\n", text) + "\n"
+    return "\n".join([HEAD, *_topics(), *_services()]) + "\n"
 
 
-def _places(name: str) -> str:
-    """Return the topics or services that use a message or service type, as Markdown."""
-    places = [topic for topic, kind, *_ in TOPICS if kind.endswith(f"/{name}")]
-    places += [f"~/{action.name}" for action in ACTIONS.values() if action.service.endswith(f"/{name}")]
-    return f": {', '.join(f'`{place}`' for place in places)}" if places else ""
+def _linked(kind: str) -> str:
+    """Return a type as Markdown, linked to its file if this package defines it."""
+    package, *rest = kind.split("/")
+    if package != "tactile_sim":
+        return f"`{kind}`" if kind else ""
+    folder, name = rest
+    return f"[`{name}`](../{folder}/{name}.{folder})"
 
 
 def _topics() -> Iterator[str]:
     """Yield the lines of the table of topics."""
-    yield "\n## Topics\n\n| topic | type | `rates` | |\n|---|---|---|---|"
+    yield "## Topics\n\n| topic | type | `rates` | |\n|---|---|---|---|"
     for name, kind, stream, meaning in TOPICS:
-        yield f"| `{name}` | {f'`{kind}`' if kind else ''} | {stream} | {meaning} |"
+        yield f"| `{name}` | {_linked(kind)} | {stream} | {meaning} |"
 
 
 def _services() -> Iterator[str]:
@@ -111,40 +106,7 @@ def _services() -> Iterator[str]:
     yield "\n## Services\n\n| service | type | |\n|---|---|---|"
     for action in ACTIONS.values():
         if action.service:
-            yield f"| `~/{action.name}` | `{action.service}` | {action.description} |"
-
-
-def _section(file: Path) -> Iterator[str]:
-    yield f"\n## {file.stem}"
-    parts = file.read_text(encoding="utf-8").split("---\n")
-    for part, title in zip(parts, ("Request", "Response") if len(parts) == 2 else ("",), strict=True):
-        yield from _part(part, title)
-
-
-def _part(text: str, title: str) -> Iterator[str]:
-    lines = text.strip().splitlines()
-    comment = [line.removeprefix("#").removeprefix(" ") for line in lines if line.startswith("#")]
-    yield from _prose(comment)
-    if title:
-        yield f"\n{title}:"
-    yield "\n| field | type | |\n|---|---|---|"
-    for line in lines:
-        if line and not line.startswith("#"):
-            field = FIELD.fullmatch(line)
-            assert field, f"{line!r} is not a field definition"
-            yield f"| `{field['name']}` | `{field['type']}` | {field['meaning'] or ''} |"
-
-
-def _prose(comment: list[str]) -> Iterator[str]:
-    """Yield the lines of a comment, with aligned tables as code blocks."""
-    columns = False
-    for line in ["", *comment]:
-        if ("  " in line.strip()) != columns:
-            columns = not columns
-            yield "\n```text" if columns else "```\n"
-        yield line
-    if columns:
-        yield "```"
+            yield f"| `~/{action.name}` | {_linked(action.service)} | {action.description} |"
 
 
 if __name__ == "__main__":

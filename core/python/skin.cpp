@@ -266,7 +266,7 @@ void bind_class(nb::module_& m) {
           [](tactile::Function* self, int quantity, int law, bool mean, bool in_taxel_axes,
              const Numbers& factors) {
             require(0 <= quantity && quantity <= static_cast<int>(tactile::Quantity::kSlip) && 0 <= law &&
-                        law <= static_cast<int>(tactile::Law::kElastic),
+                        law <= static_cast<int>(tactile::Law::kThick),
                     "quantity and law must exist");
             new (self) tactile::Function{static_cast<tactile::Quantity>(quantity), static_cast<tactile::Law>(law), mean,
                                          in_taxel_axes, copied<double>(factors)};
@@ -279,7 +279,8 @@ void bind_class(nb::module_& m) {
           [](SharedSkin* self, const Vectors& positions, const Vectors& normals, const Matrices& axes,
              const Rows<double>& extents, const List<int64_t>& begin, const List<int32_t>& neighbors,
              bool along_surface, nb::object patches, const List<int64_t>& patch_bodies, nb::object geoms,
-             const List<int64_t>& slots, size_t bodies, nb::tuple quadrature, nb::tuple solids) {
+             const List<int64_t>& slots, size_t bodies, nb::tuple quadrature, nb::tuple solids,
+             const Numbers& layers) {
             const size_t n = positions.shape(0);
             require(normals.shape(0) == n && extents.shape(0) == n && extents.shape(1) == 3 &&
                         delimits(begin, n, neighbors.size()),
@@ -293,6 +294,7 @@ void bind_class(nb::module_& m) {
             }
             taxels.neighbors = copied<int32_t>(neighbors);
             taxels.along_surface = along_surface;
+            taxels.layers = copied<double>(layers);
             taxels.patches = records<tactile::Patch>(patches);
             tactile::Skin skin{std::move(taxels), elastic(quadrature, solids), matrices(axes),
                                records<tactile::SkinGeom>(geoms), copied<int64_t>(patch_bodies),
@@ -303,7 +305,7 @@ void bind_class(nb::module_& m) {
           },
           "positions"_a, "normals"_a, "axes"_a, "extents"_a, "begin"_a, "neighbors"_a, "along_surface"_a,
           "patches"_a, "patch_bodies"_a, "geoms"_a, "slots"_a, "bodies"_a,
-          "quadrature"_a, "solids"_a)
+          "quadrature"_a, "solids"_a, "layers"_a)
       .def_prop_ro(
           "patches",
           [](const SharedSkin& self) {
@@ -360,18 +362,20 @@ void bind_class(nb::module_& m) {
           "loads"_a, "paired"_a, "Return whether a taxel receives each load; `paired`: those of two surfaces together.")
       .def(
           "press",
-          [](const SharedSkin& self, nb::object loads) {
+          [](const SharedSkin& self, nb::object loads, int law) {
+            require(tactile::is_elastic(static_cast<tactile::Law>(law)), "the law must be elastic");
             const Memory memory(loads);
             const auto table = self.loads(memory);
             const Borrowed scratch(self);
             std::vector<Load> pressed;
             std::vector<int64_t> taxel, group(table.size());
-            self.elastic.loads_on_taxels(self.taxels, scratch->elastic, table, group.data(), pressed, taxel);
+            self.elastic.loads_on_taxels(self.taxels, scratch->elastic, static_cast<tactile::Law>(law), table, group.data(),
+                                         pressed, taxel);
             auto* alone = new std::vector<char>(table.size());
             for (size_t m = 0; m < table.size(); ++m) (*alone)[m] = group[m] < 0;
             return std::make_tuple(bytes_of(std::move(pressed)), array(std::move(taxel)), mask(alone));
           },
-          "loads"_a,
+          "loads"_a, "law"_a,
           "Return the loads on pressed taxels, these taxels, and a mask of the loads that no area can transmit.")
       .def(
           "spread",

@@ -54,6 +54,7 @@ class Physics {
   }
   bool unstable() const { return forwarding_.unstable(); }
 
+  double time() const { return data().time; }
   // Number of calls that have changed the state or its results.
   int64_t state() const { return state_; }
   const mjModel& model() const { return forwarding_.model(); }
@@ -154,8 +155,13 @@ class Stepper {
   bool stored() { return std::exchange(stored_, false); }
 
   Result2<double> truth() {
-    read();
-    return array_of(truth_);
+    if (program_ || pads_) {  // which need them, too
+      read();
+      return array_of(truth_);
+    }
+    std::vector<double> readings(truth_.size());
+    read_skin(skin_, function_, physics_.model(), physics_.data(), readings.data(), touched_);
+    return array(std::move(readings), channels_);
   }
   // The readings after the chain at a step since the reset, and their validity, which is empty if all are valid.
   Readings output(int64_t step, bool keep) {
@@ -240,6 +246,7 @@ void bind_stepping(nb::module_& m) {
            "Compute everything for the current state; return False if nothing has changed since then.")
       .def("integrate", &Physics::integrate, "Advance one time step from the state of the last `forward`.")
       .def("step", &Physics::step, "n"_a, "Advance n time steps.")
+      .def_prop_ro("time", &Physics::time, "Time since the last reset [s].")
       .def("unstable", &Physics::unstable, "Return whether MuJoCo found invalid values since the last reset.");
 
   nb::class_<Stepper>(m, "Stepper", "Steps of a simulation whose readings and their memory need no Python code.")

@@ -247,8 +247,8 @@ class ContactArea {
   ~ContactArea() { reset(); }
 
   // Compute the normal forces on taxels in `scratch.layer.pressed`, which is empty if no taxel is in reach, and
-  // return the twist.
-  Twist press();
+  // return the twist. A thick layer also deflects and is stressed beside the pressed points.
+  Twist press(bool thick);
   // The load on a pressed taxel in the frame of the pair.
   TaxelLoad load_on(size_t k, const Twist& twist) const;
   int32_t taxel(size_t k) const { return elastic_.ids_[near_.taxel[scratch_.layer.pressed.taxel[k]]]; }
@@ -291,6 +291,8 @@ class ContactArea {
   void add_beside(double limit);
   void add_cell_points(double most);
   void press_nearest();
+  LayerMaterial thick_layer() const;
+  void press_below();
   Twist balance_taxels();
   Twist twist() const;
   struct Distribution;
@@ -323,7 +325,7 @@ class ContactArea {
   bool missed_ = false;              // whether no point is above the other body
 };
 
-Twist ContactArea::press() {
+Twist ContactArea::press(bool thick) {
   Layer& layer = scratch_.layer;
   fit_memory();
   layer.pressed.count = 0;
@@ -354,7 +356,9 @@ Twist ContactArea::press() {
     // If the layer presses points beyond the limit, the result is not used.
     if ((result.miss <= kOutOfReach * spacing_ && result.highest <= limit) || within >= reach_) break;
   }
+  if (thick && !missed_ && layer.pressed.count > 1) scratch_.thick.press(layer, balance, thick_layer());
   if (missed_) press_nearest();
+  if (thick && layer.pressed.count > 0) press_below();
   return layer.pressed.count > 0 ? balance_taxels() : Twist{};
 }
 
@@ -794,6 +798,45 @@ void ContactArea::press_nearest() {
   on.u[0] = u_of(nearest), on.v[0] = v_of(nearest);
 }
 
+// The thick layer between the surfaces. Of two layers, the more compliant one represents both, with their compliance.
+LayerMaterial ContactArea::thick_layer() const {
+  const Patch *layer = &taxels_.patches[load_.patch], *other = layer;
+  if (load_.other_patch >= 0) other = &taxels_.patches[load_.other_patch];
+  const double compliance = layer->thickness / layer->modulus, others = other->thickness / other->modulus;
+  if (others > compliance || (others == compliance && other < layer)) layer = other;
+  return {taxels_.layers.data() + layer->table * kLayerTable, layer->thickness * foundation_of(load_, taxels_),
+          layer->thickness};
+}
+
+// Change the normal forces on taxels to those at their depth in the layer.
+void ContactArea::press_below() {
+  const Patch& own = taxels_.patches[load_.patch];
+  if (!(own.depth > 0.0)) return;
+  Pressed& on = scratch_.layer.pressed;
+  const LayerMaterial material{taxels_.layers.data() + own.table * kLayerTable, own.modulus, own.thickness};
+  double center[2];
+  const double within = scratch_.thick.press_below(on, material, own.depth, spacing_, center);
+  const Vec3 middle = pair_.origin + center[0] * pair_.axes.row[0] + center[1] * pair_.axes.row[1];
+  search_tree(elastic_.roots_[load_.patch], {mjGEOM_SPHERE, middle, middle, {}, within * within, {within, within, within}});
+  const double local = scratch_.thick.local_stress();
+  for (size_t k = 0; k < on.count; ++k) scratch_.loaded[on.taxel[k]] = static_cast<int32_t>(k);
+  double total = 0.0;
+  for (size_t e = 0; e < found_; ++e) {
+    const double u = u_of(e), v = v_of(e);
+    const double spread = std::max(scratch_.thick.stress(u, v), 0.0) * near_.area[e] * near_.cosine[e];
+    int32_t& k = scratch_.loaded[e];
+    if (k < 0 && !(spread > 0.0)) continue;
+    if (k < 0) k = static_cast<int32_t>(on.count++), on.force[k] = 0.0, on.taxel[k] = static_cast<int32_t>(e);
+    // Without a force of its own, the center of pressure is at the taxel.
+    const double own_force = local * on.force[k], force = own_force + spread;
+    on.u[k] = force > 0.0 ? u + own_force / force * (on.u[k] - u) : u;
+    on.v[k] = force > 0.0 ? v + own_force / force * (on.v[k] - v) : v;
+    on.force[k] = force, total += force;
+  }
+  for (size_t k = 0; k < on.count; ++k) scratch_.loaded[on.taxel[k]] = -1;
+  for (size_t k = 0; k < on.count; ++k) on.force[k] *= pair_.force.z / total;
+}
+
 // Adjust the forces on taxels, which act at the positions of the taxels, until they balance the moments.
 //
 // In a direction in which the contact is longer than about four spacings, the forces are adjusted in place, which
@@ -976,14 +1019,14 @@ TaxelLoad ContactArea::load_on(size_t k, const Twist& twist) const {
 
 // Call visit(pair, load, area, twist) for each pair that presses taxels; set the group of the others' loads to -1.
 template <class Visit>
-size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
+size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Law law, Range<const Load> loads,
                               int64_t* group, Visit visit) const {
   const int64_t pairs = group_loads(loads, group);
   for (int64_t number = 0; number < pairs; ++number) {
     const Pair pair = net_load(loads, group, number);
     if (pair.force.z > 0.0) {
       ContactArea area(*this, taxels, scratch, loads, group, number, pair);
-      const Twist twist = area.press();
+      const Twist twist = area.press(law == Law::kThick);
       if (scratch.layer.pressed.count > 0) {
         visit(pair, loads[pair.first], area, twist);
         continue;
@@ -995,7 +1038,7 @@ size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Ran
   return std::count(group, group + loads.size(), -1);
 }
 
-size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
+size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Law law, Range<const Load> loads,
                              int64_t* group, Quantity quantity, Sums& sums) const {
   const auto add = [&](const Pair& pair, const Load& load, const ContactArea& area, const Twist& twist) {
     Mat3 axes = pair.axes;
@@ -1028,10 +1071,10 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
       for (int i = 0; i < 3; ++i) sum[1 + i] += value[i];
     }
   };
-  return for_each_pair(taxels, scratch, loads, group, add);
+  return for_each_pair(taxels, scratch, law, loads, group, add);
 }
 
-size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
+size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Law law, Range<const Load> loads,
                                 int64_t* group, std::vector<Load>& out, std::vector<int64_t>& taxel) const {
   const auto append = [&](const Pair& pair, const Load& load, const ContactArea& area, const Twist& twist) {
     for (size_t k = 0; k < scratch.layer.pressed.count; ++k) {
@@ -1047,7 +1090,7 @@ size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, R
       out.push_back(made), taxel.push_back(area.taxel(k));
     }
   };
-  return for_each_pair(taxels, scratch, loads, group, append);
+  return for_each_pair(taxels, scratch, law, loads, group, append);
 }
 
 }  // namespace tactile

@@ -127,14 +127,18 @@ void Layer::reserve(size_t number) {
 }
 
 Layer::Result Layer::press(const Balance& load, double start) {
-  const double f = load.force.z, u = -load.moment.y / f, v = load.moment.x / f;
   points.pad();
-  const double total = project(load.force.x / f, load.force.y / f);
-  Plane plane{start, 0.0, 0.0};
-  const Integrals sums = balance(points, load, total, u, v, plane);
-  const double highest = sum_up(plane, f / sums.depth);
+  total_ = project(load.force.x / load.force.z, load.force.y / load.force.z);
+  plane_ = {start, 0.0, 0.0};
+  return press_again(load);
+}
+
+Layer::Result Layer::press_again(const Balance& load) {
+  const double f = load.force.z, u = -load.moment.y / f, v = load.moment.x / f;
+  const Integrals sums = balance(points, load, total_, u, v, plane_);
+  const double highest = sum_up(plane_, f / sums.depth);
   return {std::abs(sums.u / sums.depth - u) + std::abs(sums.v / sums.depth - v),
-          highest + kBeyond * load.spacing * std::sqrt(plane.p1 * plane.p1 + plane.p2 * plane.p2)};
+          highest + kBeyond * load.spacing * std::sqrt(plane_.p1 * plane_.p1 + plane_.p2 * plane_.p2)};
 }
 
 double Layer::adjust(double force, double u, double v, double spacing) {

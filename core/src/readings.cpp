@@ -39,6 +39,9 @@ void Skin::check() const {
     require(0 <= patch.start && patch.start < patch.stop && patch.stop <= count && 1.0 / kLargest < patch.spacing &&
                 patch.spacing < kLargest,
             "patches must have taxels and a spacing");
+    require(0 <= patch.table && patch.table < static_cast<int64_t>(taxels.layers.size() / kLayerTable) &&
+                patch.depth >= 0.0,
+            "the layers of patches must exist");
   }
   for (const SkinGeom& geom : geoms) {
     require(-1 <= geom.patch && geom.patch < patches && 0 <= geom.body &&
@@ -54,7 +57,7 @@ void Skin::check() const {
 
 bool Skin::fits(const Function& function, int channels) const {
   return Quantity::kNormal <= function.quantity && function.quantity <= Quantity::kSlip &&
-         Law::kDistances <= function.law && function.law <= Law::kElastic &&
+         Law::kDistances <= function.law && function.law <= Law::kThick &&
          (function.factors.empty() || function.factors.size() == taxels.size()) &&
          (!function.in_taxel_axes || channels == 3);
 }
@@ -83,18 +86,18 @@ void Skin::add_loads(const Function& function, SkinScratch& scratch) const {
                                    [&](const Load& load) { return taxels.patches[load.patch].limited; });
   if (limited) {
     scratch.inside.resize(loads.size());
-    mark_inside({loads.data(), loads.size()}, function.law == Law::kElastic, scratch.inside.data());
+    mark_inside({loads.data(), loads.size()}, is_elastic(function.law), scratch.inside.data());
     size_t kept = 0;
     for (size_t m = 0; m < loads.size(); ++m) {
       if (scratch.inside[m]) loads[kept++] = loads[m];
     }
     loads.resize(kept);
   }
-  // Loads that elastic_foundation cannot spread over an area are distributed with spread_linear.
-  const bool elastic_law = function.law == Law::kElastic;
+  // Loads that cannot be spread over an area are distributed with spread_linear.
+  const bool elastic_law = is_elastic(function.law);
   scratch.group.assign(loads.size(), -1);
   if (elastic_law) {
-    elastic.add_readings(taxels, scratch.elastic, {loads.data(), loads.size()}, scratch.group.data(),
+    elastic.add_readings(taxels, scratch.elastic, function.law, {loads.data(), loads.size()}, scratch.group.data(),
                          function.quantity, sums);
   }
   const Law law = elastic_law ? Law::kLinear : function.law;

@@ -176,9 +176,7 @@ class Batch:
             steps = min(end - self.step_count, self._commands.free_steps(self.steps_since_reset))
             if self._readings.sampled:
                 steps = 1
-            if self._readings.has_memory and (
-                due := schedule.next(self.step_count, self.simulation.tactile_streams)
-            ):
+            if self._readings.has_memory and (due := schedule.next(self.step_count, schedule.tactile)):
                 steps = min(steps, due - self.step_count)
             self._advance(steps)
         if self.faults:  # they were reset when the fault occurred; discard their steps since then
@@ -334,7 +332,7 @@ class Batch:
         simulation = self.simulation
         due: set[str] = set()
         if self._readings.has_memory:
-            due = simulation.schedule.due(self.step_count, simulation.tactile_streams)
+            due = simulation.schedule.due(self.step_count, simulation.schedule.tactile)
         reads = bool(due) or self._readings.sampled
         if reads:
             self.worlds.record(steps)

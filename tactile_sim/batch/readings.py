@@ -113,9 +113,8 @@ class Readings:
             none = np.empty((0, *self.ideal.taxels.shape[1:]), self._chains.output_type)
             self._run_chains(envs, steps, none, keep=True)
         if self._samplings:
-            simulation = self._simulation
-            ends = np.array([simulation.stream_of(pad.name) in due for pad in simulation.skin.pads], bool)
-            ends = ends[simulation.skin.pad_index]
+            skin, stream = self._simulation.skin, self._simulation.schedule.pad_stream
+            ends = np.array([stream(pad.name) in due for pad in skin.pads], bool)[skin.pad_index]
             for env, sampling in enumerate(self._samplings):
                 if env not in faulty:
                     sampling.add(self.ideal.taxels[env].astype(float), ends)

@@ -87,6 +87,7 @@ def add_demo(subparsers: argparse._SubParsersAction) -> None:
         default=True,
         help="also start the view in the browser",
     )
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser on this display")
     parser.add_argument("--controller", metavar="FILE", help="also run this Python program as a controller")
 
 
@@ -137,7 +138,8 @@ def _demo(args: argparse.Namespace) -> int:
         Monitor() as monitor,
     ):
         begin = bool(args.controller) or not settings.start_paused
-        return _watch(node, controller, wanted, monitor, view, args.duration, begin, stop)
+        browses = bool(wanted) and not args.no_browser
+        return _watch(node, controller, wanted, monitor, view, args.duration, begin, browses, stop)
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
@@ -183,6 +185,7 @@ def _watch(
     view: View,
     duration: float | None,
     begin: bool,
+    browses: bool,
     stop: StopRequest,
 ) -> int:
     """Show the state until the user quits, the duration has passed, or the node or its controller ends.
@@ -195,14 +198,19 @@ def _watch(
         view: Layout of the table.
         duration: Maximum wall time [s]; None for no limit.
         begin: Whether to resume the paused node once the table is ready.
+        browses: Whether to open the view in a browser if there is a display.
         stop: Stop request of this process, which is set by signals.
     """
+    from tactile_sim.view.address import open_browser
+
     end: float | None = None
     with _display(view) as show, _keys(monitor) as handle_key:
         while node.returncode is None and (controller is None or controller.returncode is None):
             monitor.spin(REFRESH)
             if not view.hints and (web := _web(node, wanted)):
                 view.hints = _hints(web)
+                if browses:
+                    open_browser(web.partition(" ")[0])
             now = time.monotonic()
             if end is None and monitor.ready:
                 end = now + (duration or math.inf)

@@ -26,7 +26,8 @@ def add_view(subparsers: argparse._SubParsersAction) -> None:
         _view,
         "view",
         "show a simulation or a bag in the browser",
-        "Open the address that it prints; by default only this machine can. Ctrl-C ends the view.\n"
+        "Opens a browser if there is a display, and prints the address; by default only this machine can\n"
+        "open it. Physics starts when the browser shows the scene, or after 15 s. Ctrl-C ends the view.\n"
         "To show a ROS node instead: tactile_sim run CONFIG --web",
     )
     source: Any = parser.add_argument(
@@ -55,6 +56,7 @@ def add_view(subparsers: argparse._SubParsersAction) -> None:
         "or none if --host serves other machines",
     )
     parser.add_argument("--duration", type=positive, metavar="S", help="end after S seconds of wall time")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser on this display")
 
 
 def complete_source(prefix: str, **_: Any) -> list[str]:
@@ -85,7 +87,8 @@ def _play(path: Path, args: argparse.Namespace) -> int:
     from tactile_sim.view import player  # imports the web server
 
     endpoint = _endpoint(args, WebSettings())
-    return player.play(path, endpoint, args.duration, endpoint.output_folder(args.out))
+    folder = endpoint.output_folder(args.out)
+    return player.play(path, endpoint, args.duration, folder, browses=not args.no_browser)
 
 
 def _simulate(args: argparse.Namespace) -> int:
@@ -100,7 +103,7 @@ def _simulate(args: argparse.Namespace) -> int:
     from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
     from tactile_sim.simulation.runner import Output, Runner
-    from tactile_sim.view.address import announcement
+    from tactile_sim.view.address import announcement, open_browser
     from tactile_sim.view.publisher import ViewPublisher
 
     failures: list[str] = []
@@ -120,8 +123,10 @@ def _simulate(args: argparse.Namespace) -> int:
                 stack.callback(cameras.close)
             stack.callback(BagOutput(runner, folder, cameras=cameras).close)
         stop.call(runner.stop)
-        view.serve(runner, on_lost=on_lost)
+        view.serve(runner, on_lost=on_lost, presents=True)
         print(announcement(endpoint.host, view.url), flush=True)
+        if not args.no_browser:
+            open_browser(view.url)
         if args.duration is not None:
             timer = threading.Timer(min(args.duration, threading.TIMEOUT_MAX), runner.stop)
             timer.daemon = True

@@ -89,10 +89,11 @@ class Seen:
     def begin(self) -> bool:
         """Enter the context in which this thread uses the owner."""
         owner = self._owner
-        if not owner.use.begin():
-            owner.use.refuse()
+        use = owner.use
+        if not use.begin():
+            use.refuse()
         if self._version != owner.version:
-            owner.use.end()
+            use.end()
             raise CommandError(
                 f"{type(self).__name__}: is outdated, because the state has changed; read each quantity"
                 " before that, or observe again"

@@ -27,7 +27,13 @@ _PARTS = {"robots", "objects", "ground"}
 """Keys that add elements to a scene."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
-_NUMBERS_BY_BODY = ("skin.scales.", "skin.stiffness.", "skin.thickness.")
+_NUMBERS_BY_BODY = (
+    "skin.scales.",
+    "skin.stiffness.",
+    "skin.thickness.",
+    "skin.poisson_ratio.",
+    "skin.sensor_depth.",
+)
 """Prefixes of the entries of tables with a number for each body."""
 _RENAMED = {"gains": "control"}
 """Current names of keys that were renamed, keyed by their earlier names, to suggest in error messages."""

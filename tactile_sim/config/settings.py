@@ -42,7 +42,16 @@ from tactile_sim.scenes.contact_sensors import CONTACT_SENSOR
 from tactile_sim.signal_chain.stage import ENABLED
 from tactile_sim.signal_chain.stages import PARAMETERS
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS
-from tactile_sim.skin.materials import STIFFNESS, STIFFNESS_RANGE, THICKNESS, THICKNESS_RANGE
+from tactile_sim.skin.materials import (
+    BONDS,
+    POISSON_RATIO,
+    POISSON_RATIO_RANGE,
+    SENSOR_DEPTH_RANGE,
+    STIFFNESS,
+    STIFFNESS_RANGE,
+    THICKNESS,
+    THICKNESS_RANGE,
+)
 from tactile_sim.skin.state import ContactThresholds
 
 TOUCH_FUNCTION = Choice(TOUCH_FUNCTIONS, later=("torque_vector", "torque_vector_global"))
@@ -401,11 +410,27 @@ class SkinSettings:
     stiffness: float | dict[str, float] = table(
         STIFFNESS_RANGE,
         "stiffness of the skin, 1 to 1e15 [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer "
-        "for `elastic_foundation`",
+        "for `elastic_foundation` and `elastic_layer`",
         STIFFNESS,
     )
     thickness: float | dict[str, float] = table(
-        THICKNESS_RANGE, "thickness of the elastic layer, 1e-6 to 1 [m], for `elastic_foundation`", THICKNESS
+        THICKNESS_RANGE,
+        "thickness of the elastic layer, 1e-6 to 1 [m], for `elastic_foundation` and `elastic_layer`",
+        THICKNESS,
+    )
+    poisson_ratio: float | dict[str, float] = table(
+        POISSON_RATIO_RANGE,
+        "Poisson's ratio of the elastic layer, 0 to 0.5, for `elastic_layer`",
+        POISSON_RATIO,
+    )
+    sensor_depth: float | dict[str, float] = table(
+        SENSOR_DEPTH_RANGE,
+        "depth of the taxels below the surface of the elastic layer, 0 to `skin.thickness` [m], for "
+        "`elastic_layer`",
+        0.0,
+    )
+    core: str = parameter(
+        Choice(tuple(BONDS)), "whether the elastic layer adheres to the body, for `elastic_layer`", "bonded"
     )
     sampling: str = parameter(SAMPLING, "value published for the interval between two messages", "last")
     scales: dict[str, float | None] = table(SPACING)
@@ -681,6 +706,11 @@ class WebSettings:
     )
     note: str = parameter(
         Text(), "text that the view shows until time advances, such as what it waits for", ""
+    )
+    repeat: float = parameter(
+        DURATION,
+        "time after which `tactile_sim view` resets the scene, until a user requests anything [s]; 0: never",
+        0.0,
     )
 
 

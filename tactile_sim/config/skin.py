@@ -138,15 +138,15 @@ Values = float | dict[int, float]
 """Either one value for all bodies, or a dictionary of values keyed by body id."""
 
 
-def resolve_layers(settings: Settings, names: Names, bodies: Iterable[int]) -> tuple[Values, Values]:
-    """Return stiffness [Pa] and thickness [m] of the skin, as arguments of `Skin`."""
+def resolve_layers(settings: Settings, names: Names, bodies: Iterable[int]) -> dict[str, Values]:
+    """Return the properties of the skin's layer, as arguments of `Skin`."""
     ids = {names.bodies[body]: body for body in sorted(bodies)}
-    errors, values = ErrorList(), []
-    for key, given in (("stiffness", settings.skin.stiffness), ("thickness", settings.skin.thickness)):
+    errors, values = ErrorList(), {}
+    for key in ("stiffness", "thickness", "poisson_ratio", "sensor_depth"):
         with errors.collect():
-            values.append(_by_id(given, ids, f"{settings.source}: skin.{key}"))
+            values[key] = _by_id(getattr(settings.skin, key), ids, f"{settings.source}: skin.{key}")
     errors.check()
-    return values[0], values[1]
+    return values
 
 
 def _by_id(given: float | dict[str, float], ids: dict[str, int], where: str) -> Values:
@@ -449,10 +449,8 @@ class SkinPlan:
     """Plans of the pads in ``skin.pads``."""
     stages: dict[str, dict[str, Any]]
     """The table ``skin.sensor`` with the stages of presets added."""
-    stiffness: Values
-    """Stiffness [Pa] of the skin."""
-    thickness: Values
-    """Thickness [m] of the skin."""
+    layer: dict[str, Values]
+    """Properties of the skin's layer, as arguments of `Skin`."""
     feelers: dict[int, tuple[str, FeelerSettings]]
     """For each body id, a prefix for error messages and the feelers."""
 
@@ -473,4 +471,4 @@ def skin_plan(settings: Settings, model: mujoco.MjModel, names: Names) -> SkinPl
         feelers = resolve_feelers(settings, names, scales or ())
     errors.check()
     assert scales is not None and pads is not None and values is not None and feelers is not None
-    return SkinPlan(scales, pads, stages, *values, feelers)
+    return SkinPlan(scales, pads, stages, values, feelers)

@@ -40,22 +40,23 @@ class KeyframeMotion:
     def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
         """Prepare a loop through keyframes."""
         self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
+        self._changes = np.roll(self._controls, -1, axis=0) - self._controls
         self._interval = period / len(keyframes)
 
     def act(self, engine: Engine) -> None:
         """Set the controls for the current time."""
-        engine.ctrl[:] = self.control(engine.time)
+        self.control(engine.time, engine.ctrl)
 
     def restart(self) -> None:
         """Do nothing; the motion has no state."""
 
-    def control(self, time: float) -> np.ndarray:
-        """Return the controls (nu,) at a time [s] since the reset."""
+    def control(self, time: float, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the controls (nu,) at a time [s] since the reset, in ``out`` if given."""
         phase, fraction = divmod(time / self._interval, 1.0)
         first = int(phase) % len(self._controls)
-        here, there = self._controls[first], self._controls[first + 1 - len(self._controls)]
         # Cosine interpolation: the controls are at rest at every keyframe.
-        return here + (there - here) * (0.5 - 0.5 * math.cos(math.pi * fraction))
+        change = np.multiply(self._changes[first], 0.5 - 0.5 * math.cos(math.pi * fraction), out=out)
+        return np.add(self._controls[first], change, out=change)
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:

@@ -355,6 +355,11 @@ class MujocoEngine(MjDataEngine):
         self.native = None if own or self.contact_source is None else self._stepping
         """What native code needs to take steps; None if a subclass changes what a step computes."""
 
+    @property
+    def time(self) -> float:
+        """Time since the last reset [s]."""
+        return self._stepping.time
+
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
         self._stepping.step(n if type(n) is int and n >= 0 else whole("step: n", n, error=EngineError))

@@ -68,9 +68,9 @@ def peak(
         ax.set_axis_off()
     for ax, part in zip(axes, shown, strict=False):
         own = readings[part.taxels]
-        what = (
-            f"{np.count_nonzero(own)} of {len(own)} covered" if feelers else f"{own.sum():.3g} {touch.unit}"
-        )
+        what = f"sum {own.sum():.3g} {touch.unit}"
+        if feelers:
+            what = f"{np.count_nonzero(own)} of {len(own)} covered"
         ax.set_title(f"{part.name}: {what}", fontsize=10)
         _draw(ax, skin, part, readings, norm, covered)
     label = "covered share" if feelers else f"{style.words(touch.quantity)} per taxel [{touch.unit}]"
@@ -206,7 +206,7 @@ def _arrow(ax: Any, force: np.ndarray, middle: np.ndarray, half: float, net: np.
         "shrinkB": 0,
     }
     ax.annotate("", xy=(0, 0), xytext=tail, arrowprops=look)
-    text = f"{np.linalg.norm(net):.3g} N"
+    text = f"net {np.linalg.norm(net):.3g} N"
     size = FONT_SIZE * np.array([0.35 * len(text), 0.7])  # upper bounds of half its width and half its height
     beyond = tail / max(float(np.linalg.norm(tail)), 1e-12)
     beside = np.array([-beyond[1], beyond[0]])

@@ -99,8 +99,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         super().reset(seed=seed)
         if seed is not None:
             seed = int(np.random.SeedSequence([self._seed, seed]).generate_state(1)[0] >> 2)
-        self._restart(np.arange(self.num_envs), seed)
-        return self._observation(self.batch.observe()), {}
+        return self.restart(np.arange(self.num_envs), seed), {}
 
     def step(
         self, actions: Sequence[Any] | np.ndarray
@@ -144,6 +143,16 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         truncated = (self._steps >= task.episode_steps) & ~terminated & ~restarted
         self._ended = terminated | truncated
         return self._observation(seen), reward, terminated, truncated, {"fault": fault}
+
+    def restart(self, envs: np.ndarray, seed: int | None = None) -> Any:
+        """Start new episodes in the specified environments now; return the observations of all.
+
+        Args:
+            envs: Indices of the environments.
+            seed: New seed of the batch, or None.
+        """
+        self._restart(envs, seed)
+        return self._observation(self.batch.observe())
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """Return an image (240, 320, 3) uint8 of each environment, from the first camera of the scene.
@@ -196,7 +205,7 @@ class TaskEnv(gymnasium.Env):
         """Start a new episode; return its first observation and an empty dictionary."""
         super().reset(seed=seed)
         observation, info = self._many.reset(seed=seed)
-        return _first(observation), info
+        return of_environment(observation, 0), info
 
     def step(self, action: Sequence[float] | np.ndarray) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action (k,) and return observation, reward, termination, truncation and information.
@@ -205,7 +214,13 @@ class TaskEnv(gymnasium.Env):
         """
         observation, reward, terminated, truncated, info = self._many.step([action])
         fault = {"fault": bool(info["fault"][0])}
-        return _first(observation), float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
+        return (
+            of_environment(observation, 0),
+            float(reward[0]),
+            bool(terminated[0]),
+            bool(truncated[0]),
+            fault,
+        )
 
     def render(self) -> np.ndarray | None:
         """Return an image (240, 320, 3) uint8 from the first camera of the scene."""
@@ -274,11 +289,11 @@ def _space(observations: Any) -> gymnasium.Space:
     return gymnasium.spaces.Box(-np.inf, np.inf, observations.shape[1:], np.float32)
 
 
-def _first(observations: Any) -> Any:
-    """Return the observation of the first environment."""
+def of_environment(observations: Any, env: int) -> Any:
+    """Return the observation of one environment."""
     if isinstance(observations, dict):
-        return {name: values[0] for name, values in observations.items()}
-    return observations[0]
+        return {name: values[env] for name, values in observations.items()}
+    return observations[env]
 
 
 def _single(task: type[Task], **options: Any) -> TaskEnv:

@@ -193,7 +193,7 @@ class FollowTrajectory(GoalServer):
     def accept(self, goal: TrajectoryGoal, content: _Content) -> None:
         """Start the trajectory at its start time, or immediately if it has none."""
         delay = (content.stamp - self._simulation.stamp) * 1e-9 if content.stamp else 0.0
-        self._simulation.accept_goal(goal, delay)
+        self._simulation.start_goal(goal, delay)
 
     def cancel(self, goal: TrajectoryGoal) -> None:
         """Cancel the trajectory and stop its joints."""
@@ -276,11 +276,11 @@ class Gripper(GoalServer):
 
     def accept(self, goal: GripperGoal, content: GripperCommand) -> None:
         """Start to move the gripper."""
-        self._simulation.accept_grip(goal)
+        self._simulation.start_goal(goal)
 
     def cancel(self, goal: GripperGoal) -> None:
         """Cancel the goal and hold the joints at their current positions."""
-        self._simulation.cancel_grip(goal)
+        self._simulation.cancel_goal(goal)
 
     def result(self, outcome: Outcome, text: str) -> Any:
         """Return the action result: the gripper's state, and whether it reached its goal or stalled."""

@@ -82,6 +82,8 @@ class BagOutput(Output):
                 self._output.warn(f"record: {error}")
                 self.on_status(BagStatus("", False, 0.0, 0, str(error)))
         elif self._writer:
+            if self._is_new and not self._runner.fault:  # stopped before the loop has published its state
+                self._write(self._simulation.snapshot(), self._streams())
             self._active = False
             self._writer.finish()
 

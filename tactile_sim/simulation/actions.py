@@ -124,7 +124,7 @@ def push(loop: Loop, body: int, force: np.ndarray) -> str:
 
 
 def pull(loop: Loop, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
-    """Pull a body with a spring; see `Simulation.pull`.
+    """Pull a body with a spring; see `Interaction.pull`.
 
     Args:
         loop: Loop that steps the simulation.
@@ -133,11 +133,11 @@ def pull(loop: Loop, body: int, point: np.ndarray, target: np.ndarray, limit: fl
         target: (3,) Other end of the spring, in the world frame [m].
         limit: Maximum force of the spring [N].
     """
-    loop.simulation.pull(body, point, target, limit)
+    loop.simulation.interaction.pull(body, point, target, limit)
 
 
 def press(loop: Loop, body: int, point: np.ndarray, force: np.ndarray, duration: float = 1.0) -> str:
-    """Press on the skin of a body; see `Simulation.press`.
+    """Press on the skin of a body; see `Interaction.press`.
 
     Args:
         loop: Loop that steps the simulation.
@@ -146,13 +146,13 @@ def press(loop: Loop, body: int, point: np.ndarray, force: np.ndarray, duration:
         force: (3,) Force in the body's frame [N].
         duration: Duration in simulation time [s].
     """
-    loop.interfere(lambda: loop.simulation.press(body, point, force, duration))
+    loop.interfere(lambda: loop.simulation.interaction.press(body, point, force, duration))
     return f"pressing {loop.simulation.names.bodies[body]!r} with {np.linalg.norm(force):.3g} N"
 
 
 def release(loop: Loop) -> None:
     """End the pull and the press."""
-    loop.simulation.release()
+    loop.simulation.interaction.release()
 
 
 def set_control(loop: Loop, index: int, value: float) -> None:
@@ -197,7 +197,7 @@ def record(loop: Loop, on: bool = True) -> None:
 
 
 def _can_throw(simulation: Simulation) -> bool:
-    return simulation.thrower.can_throw
+    return simulation.interaction.can_throw
 
 
 def _has_skin(simulation: Simulation) -> bool:

@@ -56,7 +56,7 @@ def _flex_of(simulation: Simulation, pad: Pad) -> str:
 
 def _pads(simulation: Simulation) -> Listing:
     skin, names = simulation.skin, simulation.names
-    rates = {"tactile": simulation.settings.rates.tactile} | simulation.pad_rates
+    rates = {"tactile": simulation.settings.rates.tactile} | simulation.schedule.pad_rates
     rows = [
         (
             pad.name,
@@ -66,7 +66,7 @@ def _pads(simulation: Simulation) -> Listing:
             [skin.ids[pad.start : pad.stop].min(), skin.ids[pad.start : pad.stop].max()],
             pad.spacing,
             skin.areas[pad.start : pad.stop].sum(),
-            rates[simulation.stream_of(pad.name)],
+            rates[simulation.schedule.pad_stream(pad.name)],
             quantity,
             [names.geoms[geom] for geom in pad.geom_ids] or [_flex_of(simulation, pad)],
         )

@@ -442,7 +442,7 @@ class Runner:
         """
         simulation, step = self.simulation, self.simulation.step_count
         active = self.output.subscribed()
-        wanted = active | simulation.tactile_streams if simulation.has_memory else active
+        wanted = active | simulation.schedule.tactile if simulation.has_memory else active
         now, due = simulation.schedule.due_and_next(step, wanted)
         streams: set[str] = now & active
         if step == self._published_step:

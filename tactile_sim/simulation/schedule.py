@@ -20,14 +20,36 @@ class Schedule:
     Args:
         timestep: Duration of a step [s].
         rates: Rate of each stream [Hz].
+        pads: Rates of the pads that have their own stream, by name [Hz].
+        cameras: Rates of all cameras, by name [Hz]; a camera with a rate has its own stream.
     """
 
-    def __init__(self, timestep: float, rates: Mapping[str, float]):
-        self._timestep = timestep
+    def __init__(
+        self,
+        timestep: float,
+        rates: Mapping[str, float],
+        pads: Mapping[str, float] = {},
+        cameras: Mapping[str, float | None] = {},
+    ):
+        self._timestep, self._cameras = timestep, cameras
+        self.pad_rates = {f"tactile/{pad}": rate for pad, rate in pads.items()}
+        """Rates of the pads that have their own stream, by the name of the stream [Hz]."""
+        self.tactile = {"tactile", *self.pad_rates}
+        """Names of the streams in which pads are published."""
+        own = {self.camera_stream(name): rate for name, rate in cameras.items() if rate}
+        rates = {**rates, **self.pad_rates, **own}
         self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
         self._spans: dict[float, tuple[int, int, int]] = {}
         """Last result of `_span` for each rate. It applies to all steps from its first to before its second
         number, of which only the third one is due."""
+
+    def pad_stream(self, pad: str) -> str:
+        """Return the stream that publishes a pad: ``tactile``, or its own if it has a rate."""
+        return f"tactile/{pad}" if f"tactile/{pad}" in self.pad_rates else "tactile"
+
+    def camera_stream(self, camera: str) -> str:
+        """Return the stream that publishes a camera: ``images``, or its own if it has a rate."""
+        return f"cameras/{camera}" if self._cameras[camera] else "images"
 
     def runs(self, name: str) -> bool:
         """Return whether a stream is ever due."""

@@ -40,12 +40,12 @@ class Snapshot(Seen):
     @property
     def stamp(self) -> int:
         """Simulation time of this snapshot [ns]."""
-        return self.simulation.stamp_of(self._step)
+        return round(self._step * self.simulation.engine.timestep * 1e9)
 
     @computed
     def all_contacts(self) -> Contacts:
         """All contacts with a nonzero force, including a user's press, with bodies in the engine's order."""
-        engine, hands = self.simulation.engine, self.simulation.hands
+        engine, hands = self.simulation.engine, self.simulation.interaction.hands
         contacts = engine.contacts()
         if hands.press:
             return hands.with_press(contacts, engine.body_positions, engine.body_rotations)
@@ -68,7 +68,7 @@ class Snapshot(Seen):
         """Return the readings (taxels, channels) that a reader of the skin computes from `skin_contacts`."""
         simulation, engine = self.simulation, self.simulation.engine
         source = getattr(engine, "contact_source", None)
-        if source and reader.native and not (simulation.hands.press or simulation.flex_pads):
+        if source and reader.native and not (simulation.interaction.hands.press or simulation.flex_pads):
             return reader.from_data(*source)
         return reader(self.skin_contacts, engine.body_positions, engine.body_rotations)
 

@@ -42,7 +42,7 @@ class FlexPads:
         are unchanged and have no geom on the side of a flex.
 
         Args:
-            contacts: Contacts of the engine, optionally including the contact of `InteractiveScene.press`.
+            contacts: Contacts of the engine, optionally including the contact of `Interaction.press`.
             engine: The engine after its last ``forward``.
         """
         parts = [(contacts.values, contacts.ids)]
@@ -102,7 +102,7 @@ class FlexPads:
     def _rows(contacts: Contacts, engine: Engine, flex: int, side: int) -> np.ndarray:
         """Return the indices (k,) of the contacts whose object on a side (0 or 1) is the flex.
 
-        A press by `InteractiveScene.press`, which is not a contact of the engine, is left out.
+        A press by `Interaction.press`, which is not a contact of the engine, is left out.
         """
         index = contacts.index
         flexes = engine.flex_contacts().flex[:, side]

@@ -1,4 +1,4 @@
-"""Stiffness and thickness of the skin of each body."""
+"""Material and layer of the skin of each body."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ THICKNESS = 2e-3
 """Default thickness of the elastic layer [m]."""
 THICKNESS_RANGE = Number(least=1e-6, most=1.0, unit="m", usual=(1e-5, 0.1))
 """Valid values of the thickness of the elastic layer."""
+
+POISSON_RATIO = 0.45
+"""Default Poisson's ratio of the elastic layer, of a soft silicone."""
+POISSON_RATIO_RANGE = Number(least=0.0, most=0.5)
+"""Valid values of Poisson's ratio."""
+SENSOR_DEPTH_RANGE = Number(least=0.0, most=1.0, unit="m")
+"""Valid values of the depth of the taxels below the surface, which is at most the thickness."""
+BONDS = {"bonded": True, "sliding": False}
+"""Contacts between the elastic layer and the body below it, and whether the layer adheres."""
 
 
 def by_body(

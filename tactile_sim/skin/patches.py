@@ -20,6 +20,8 @@ PATCH = np.dtype(
         ("limited", np.int64),
         ("modulus", float),
         ("thickness", float),
+        ("depth", float),
+        ("table", np.int64),
     ]
 )
 """Structured dtype of a patch of skin.
@@ -28,5 +30,6 @@ The taxels of the patch have the indices [start, stop) in the skin; ``spacing`` 
 between neighbors [m]. The patch's grid starts at ``corner`` [m] and has ``shape`` cells along the axes, with
 edges of length ``cell`` [m]; ``base`` is the index of the first cell in ``cell_start`` of `_core.Skin`.
 ``limited`` is 1 if any taxel ignores loads outside, otherwise 0. The skin has the plane-strain ``modulus``
-[Pa] and the ``thickness`` [m].
+[Pa] and the ``thickness`` [m]; with `elastic_layer`, its taxels are at a ``depth`` [m], and ``table`` is the
+index of its `layer_tables`.
 """

@@ -27,7 +27,7 @@ Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
 """Function that maps a skin and m loads to the shares of taxels, or to replacement loads and their shares."""
 
 # The same as in core/include/tactile/skin.h; DISTANCES finds the distances of taxels instead of weights.
-DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
+DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC, THICK = range(6)
 
 
 def nearest(skin: Skin, loads: Loads) -> Shares:
@@ -73,7 +73,21 @@ def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     Loads that pull, act against a flex, or have no taxel in reach cannot be spread over an area; they are
     distributed with `spread_linear`.
     """
-    memory, taxel, alone = skin.native.press(loads.records)
+    return _press(skin, loads, ELASTIC)
+
+
+def elastic_layer(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
+    """Distribute loads like `elastic_foundation`, over a layer in which deflections and stresses spread.
+
+    The layer has the skin's stiffness and thickness, a Poisson's ratio, and a rigid core, and its taxels may
+    be below its surface. Where it is thin compared with the contact and Poisson's ratio is 0, it is an
+    elastic foundation; where it is thick, it is an elastic half space. See docs/skin.md.
+    """
+    return _press(skin, loads, THICK)
+
+
+def _press(skin: Skin, loads: Loads, law: int) -> tuple[Loads, Shares]:
+    memory, taxel, alone = skin.native.press(loads.records, law)
     pressed, rest = Loads.of_bytes(memory), loads[alone]
     linear, count = spread_linear(skin, rest), len(pressed)
     begin = np.concatenate([np.arange(count), count + linear.begin])
@@ -87,13 +101,17 @@ RESPONSE_FUNCTIONS: dict[str, Response] = {
     "spread_linear": spread_linear,
     "hertz": hertz,
     "elastic_foundation": elastic_foundation,
+    "elastic_layer": elastic_layer,
 }
 LAWS: dict[Response, int] = {
     nearest: NEAREST,
     spread_linear: LINEAR,
     hertz: HERTZ,
     elastic_foundation: ELASTIC,
+    elastic_layer: THICK,
 }
 """Number of the law in native code for each built-in response function."""
-PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
+OVER_AREAS = elastic_foundation, elastic_layer
+"""Response functions that distribute all loads between two surfaces together."""
+PER_LOAD = [name for name, response in RESPONSE_FUNCTIONS.items() if response not in OVER_AREAS]
 """Names of the response functions that distribute each load independently of the others."""

@@ -21,8 +21,19 @@ from tactile_sim.skin.checks import (
     require_contacts,
     require_loads,
 )
+from tactile_sim.skin.layer_tables import layer_tables
 from tactile_sim.skin.loads import Loads
-from tactile_sim.skin.materials import STIFFNESS, STIFFNESS_RANGE, THICKNESS, THICKNESS_RANGE, by_body
+from tactile_sim.skin.materials import (
+    BONDS,
+    POISSON_RATIO,
+    POISSON_RATIO_RANGE,
+    SENSOR_DEPTH_RANGE,
+    STIFFNESS,
+    STIFFNESS_RANGE,
+    THICKNESS,
+    THICKNESS_RANGE,
+    by_body,
+)
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import PATCH
 from tactile_sim.skin.placement.surface import BodySurface
@@ -32,9 +43,9 @@ from tactile_sim.skin.responses import (
     HERTZ,
     LAWS,
     NEAREST,
+    OVER_AREAS,
     RESPONSE_FUNCTIONS,
     Response,
-    elastic_foundation,
 )
 from tactile_sim.skin.shares import Near, Shares, checked
 from tactile_sim.skin.taxels import Taxels, choose
@@ -110,6 +121,9 @@ class Skin(Taxels):
         stiffness: float | Mapping[int, float] = STIFFNESS,
         thickness: float | Mapping[int, float] = THICKNESS,
         pads: Sequence[PadPlan] = (),
+        poisson_ratio: float | Mapping[int, float] = POISSON_RATIO,
+        sensor_depth: float | Mapping[int, float] = 0.0,
+        core: str = "bonded",
     ) -> None:
         """Place the taxels and prepare the search for them.
 
@@ -123,10 +137,14 @@ class Skin(Taxels):
                 value for all bodies, or a dictionary keyed by body id. Other bodies have the default.
             thickness: Thickness of the elastic layer [m], specified like ``stiffness``.
             pads: Pads in addition to those of ``scales``.
+            poisson_ratio: Poisson's ratio of the layer, specified like ``stiffness``.
+            sensor_depth: Depth of the taxels below the surface of the layer [m], likewise.
+            core: Whether the layer is ``bonded`` to the body below it, or ``sliding`` on it. The last three
+                are only used by `elastic_layer`.
 
         Raises:
             SceneError: The model is not a MuJoCo model, or a body or spacing is invalid.
-            ConfigError: A name, pad, stiffness or thickness is invalid, or there are too many taxels.
+            ConfigError: A name, a pad or a property of the layer is invalid, or there are too many taxels.
         """
         super().__init__(model, scales, placement, kind, pads)
         moduli = by_body("skin.stiffness", stiffness, STIFFNESS, STIFFNESS_RANGE, self.body_ids)
@@ -135,6 +153,19 @@ class Skin(Taxels):
         """(q,) plane-strain modulus of the skin of each patch [Pa]."""
         self.patch_thickness = layers[self.patch_bodies]
         """(q,) thickness of the elastic layer of each patch [m]."""
+        ratios = by_body(
+            "skin.poisson_ratio", poisson_ratio, POISSON_RATIO, POISSON_RATIO_RANGE, self.body_ids
+        )
+        depths = by_body("skin.sensor_depth", sensor_depth, 0.0, SENSOR_DEPTH_RANGE, self.body_ids)
+        if (depths > layers).any():
+            worst = int(np.argmax(depths - layers))
+            raise ConfigError(
+                f"skin.sensor_depth: must be at most skin.thickness, {layers[worst]:g} m, got"
+                f" {depths[worst]:g} m"
+            )
+        bonded = BONDS[known("skin.core: unknown name", core, BONDS, ConfigError)]
+        kinds = list(zip(ratios.tolist(), (depths / layers).tolist(), strict=True))
+        tables = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
         self.along_surface = ALONG_SURFACE[
             known("skin.distance: unknown name", distance, ALONG_SURFACE, ConfigError)
         ]
@@ -151,11 +182,14 @@ class Skin(Taxels):
         patches["start"], patches["stop"] = self.patch_offsets[:-1], self.patch_offsets[1:]
         patches["spacing"] = self.patch_spacings
         patches["modulus"], patches["thickness"] = self.patch_stiffness, self.patch_thickness
+        patches["depth"] = depths[self.patch_bodies]
+        patches["table"] = np.array([tables[kind] for kind in kinds], np.int64)[self.patch_bodies]
         self.quadrature, self.solids = quadrature(self), solids(model)
         self.native = _core.Skin(
             self.surface_positions, self.normals, self.axes, self.extents, *self.neighbors,
             self.along_surface, patches, self.patch_bodies, self._geoms, self._slot, len(self.body_ids),
             self.quadrature, self.solids,
+            np.concatenate([NONE, *(layer_tables(*kind, bonded).ravel() for kind in tables)]),
         )  # fmt: skip
         self._functions: dict[tuple, _core.SkinFunction] = {}
 
@@ -288,8 +322,8 @@ class Skin(Taxels):
         """Return whether each load (m,) is inside the pads; False only on pads that ignore loads outside.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
-        faces away from it. With `elastic_foundation`, all contacts with another body are tested
-        together at their center.
+        faces away from it. With `elastic_foundation` and `elastic_layer`, all contacts with another body are
+        tested together at their center.
 
         Raises:
             ConfigError: The name of the response function is unknown.
@@ -299,7 +333,7 @@ class Skin(Taxels):
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         if not self._has_limits:
             return np.ones(len(loads), bool)
-        return self.native.inside(loads.records, response is elastic_foundation)
+        return self.native.inside(loads.records, response in OVER_AREAS)
 
     def outside(
         self,

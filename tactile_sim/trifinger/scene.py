@@ -31,8 +31,8 @@ of the mesh.
 - The middle link of the Edu types is split below its joint, because the hull of its entire mesh would fill
   the recess beside the joint. This hull would touch the base at -0.28 rad, where the mesh is still 3.8 mm
   away, and the joint could not reach its limit of -π/2.
-- The border's mesh is concave, and its hull would fill the arena. Its collision shapes are invisible boxes,
-  one for each facet of its inner side.
+- The border's mesh is concave, and its hull would fill the arena. Its collision shapes are invisible prisms,
+  one for each convex part of the profile at each side of the inner polygon.
 """
 
 from __future__ import annotations
@@ -118,23 +118,26 @@ FLOOR = -0.01
 
 
 class Stage(NamedTuple):
-    """Table and border of a finger type. The border's inner side is a ring of flat facets in each layer."""
+    """Table and border of a finger type. A horizontal section of the border's inner side is a polygon."""
 
     mesh: str
     """File of the border's visual mesh. For the single-finger types it includes the table."""
     table_color: tuple[float, ...]
     border_color: tuple[float, ...]
     facets: int
-    """Number of facets in a ring."""
+    """Number of sides of the polygon."""
     azimuth: float
-    """Azimuth of the middle of a facet [deg]."""
-    profile: tuple[tuple[float, float], ...]
-    """Height of each edge between layers, and distance of the facets from the axis there [m]."""
+    """Azimuth of the middle of a side [deg]."""
+    parts: tuple[tuple[tuple[float, float], ...], ...]
+    """Height and distance from the axis of each edge of the inner side [m], as convex polylines."""
     half_table: tuple[float, float, float] = (0.38, 0.38, 0.005)
     """Half sizes of the table along x, y and z [m]. Its top is at height 0."""
 
 
-BOWL = 45, 2.0, ((0.0, 0.1945), (0.0265, 0.1945), (0.037, 0.1985), (0.1746, 0.2784))
+BOWL = 45, 2.0, ((
+    (0.0, 0.1946), (0.022, 0.1946), (0.0297, 0.19555), (0.0333, 0.19675), (0.0356, 0.1978), (0.037, 0.19855),
+    (0.1746, 0.2784),
+),)  # fmt: skip
 STAGES = {
     "trifingerpro": Stage(
         "object_containment_sim.stl", (0.21, 0.23, 0.2, 1.0), (0.56, 0.55, 0.58, 1.0), *BOWL
@@ -144,14 +147,14 @@ STAGES = {
     ),
     "trifingeredu": Stage(
         "edu/frame_wall.stl", (0.95, 0.95, 0.95, 1.0), (0.95, 0.95, 0.95, 0.5),
-        37, 7.3, ((0.0, 0.2411), (0.25, 0.2411)),
+        37, 7.3, (((0.0, 0.2411), (0.25, 0.2411)),),
     ),
     "finger": Stage(
         "Stage_simplified.stl", (0.73, 0.68, 0.72, 1.0), (0.73, 0.68, 0.72, 1.0),
-        50, 3.6, (
+        50, 3.6, tuple(itertools.pairwise((
             (0.0, 0.2128), (0.002, 0.2288), (0.0079, 0.2438), (0.0174, 0.257), (0.0299, 0.2674),
             (0.0445, 0.2744), (0.0627, 0.2782),
-        ),
+        ))),
         (0.3, 0.34, 0.006),
     ),
 }  # fmt: skip
@@ -494,7 +497,7 @@ def _add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
 
 
 def _add_border(spec: mujoco.MjSpec, stage: Stage) -> None:
-    """Add the border's visual mesh, and boxes whose inner sides follow its profile."""
+    """Add the border's visual mesh, and prisms whose inner sides follow its profile."""
     body = spec.worldbody.add_body(name="border")
     spec.add_mesh(name="border", file=str(robot_folder() / "meshes" / stage.mesh))
     body.add_geom(
@@ -509,34 +512,25 @@ def _add_border(spec: mujoco.MjSpec, stage: Stage) -> None:
     for link in {geom.parent.name: None for geom in _moving_link_geoms(spec)}:
         for other in ("table", "border"):
             spec.add_exclude(bodyname1=other, bodyname2=link)
-    number = 0
-    for (low, inner), (high, outer) in itertools.pairwise(stage.profile):
-        lean = math.atan2(outer - inner, high - low)
-        slope = math.hypot(outer - inner, high - low) / 2
-        width = (outer + THICKNESS) * math.tan(math.pi / stage.facets)
-        # Shift the center from the middle of the inner side into the wall.
-        radius = (inner + outer) / 2 + THICKNESS / 2 * math.cos(lean)
-        height = (low + high) / 2 - THICKNESS / 2 * math.sin(lean)
-        for angle in math.radians(stage.azimuth) + np.arange(stage.facets) * 2 * math.pi / stage.facets:
-            box: dict[str, Any] = {
-                "type": mujoco.mjtGeom.mjGEOM_BOX,
-                "pos": (radius * math.cos(angle), radius * math.sin(angle), height),
-                "quat": _turned(angle, lean),
-                "size": (THICKNESS / 2, width, slope),
+    angles = math.radians(stage.azimuth) + np.arange(stage.facets) * 2 * math.pi / stage.facets
+    for layer, part in enumerate(stage.parts):
+        heights, radii = np.array(part).T
+        width = (radii[-1] + THICKNESS) * math.tan(math.pi / stage.facets)
+        outwards = THICKNESS * np.array([heights[-1] - heights[0], radii[0] - radii[-1]])
+        section = np.stack([radii, heights], axis=1)
+        section = np.concatenate([section, section[[0, -1]] + outwards / math.dist(part[0], part[-1])])
+        mesh = _add_mesh(
+            spec, f"border_{layer}", np.array([(x, y, z) for x, z in section for y in (-width, width)])
+        )
+        for number, angle in enumerate(angles, layer * stage.facets):
+            prism: dict[str, Any] = {
+                "type": mujoco.mjtGeom.mjGEOM_MESH,
+                "meshname": mesh,
+                "quat": (math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)),
             }
             name = f"border_{number}"
-            body.add_geom(name=name, group=COLLISION_GROUP, mass=0, **WALL, **box)
-            _add_copy_for_links(spec, name, LINK_PAIR_FRICTION, **box)
-            number += 1
-
-
-def _turned(angle: float, lean: float) -> np.ndarray:
-    """Return the quaternion (w, x, y, z) of a rotation by ``lean`` about y, then ``angle`` about z [rad]."""
-    about_y = np.array([math.cos(lean / 2), 0.0, math.sin(lean / 2), 0.0])
-    about_z = np.array([math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)])
-    out = np.empty(4)
-    mujoco.mju_mulQuat(out, about_z, about_y)
-    return out
+            body.add_geom(name=name, group=COLLISION_GROUP, mass=0, **WALL, **prism)
+            _add_copy_for_links(spec, name, LINK_PAIR_FRICTION, **prism)
 
 
 def _add_copy_for_links(spec: mujoco.MjSpec, name: str, friction: float, **shape: Any) -> None:

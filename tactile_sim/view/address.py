@@ -13,10 +13,13 @@ import os
 import re
 import secrets
 import socket
+import sys
 import tempfile
+import webbrowser
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
+from threading import Thread
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from websockets.datastructures import Headers
@@ -200,6 +203,13 @@ def announcement(host: str, url: str) -> str:
     rest = url.rpartition(":")[2]
     guarded = "" if "?token=" in rest else " without a token"
     return f"web view: {url} (open to all networks{guarded}: http://{_outward_address()}:{rest})"
+
+
+def open_browser(url: str) -> None:
+    """Open a URL in the browser of the user of a terminal, if there is a display."""
+    has_display = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if has_display and sys.stdout.isatty():
+        Thread(target=webbrowser.open, args=(url,), daemon=True).start()  # some browsers return at their end
 
 
 def _outward_address() -> str:

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import NamedTuple
 
 import numpy as np
-from viser import ClientHandle, GuiEvent, LineSegmentsHandle, ViserServer
+from viser import ClientHandle, GuiEvent, GuiFolderHandle, LineSegmentsHandle, ViserServer
 
 from tactile_sim.figures.colors import quantity
 from tactile_sim.view.camera import Cameras
@@ -150,8 +150,6 @@ def _initially_open(rows: Sequence[Row]) -> set[int]:
     return opened
 
 
-ORDER = -34.0
-"""Position in the panel, below the layers."""
 OUTLINE = (255, 150, 255)
 """Color of the box around selected pads. No other element has this color."""
 OUTLINE_MARGIN = 0.5
@@ -181,7 +179,7 @@ class BodyTree:
     All browsers share this state.
     """
 
-    def __init__(self, server: ViserServer, scene: ViewScene, parts: TreeParts):
+    def __init__(self, server: ViserServer, folder: GuiFolderHandle, scene: ViewScene, parts: TreeParts):
         top = tree_rows(scene)
         self._server, self._scene, self._parts = server, scene, parts
         self._rows = list(flat(top))
@@ -196,10 +194,10 @@ class BodyTree:
         self._channel = server.gui.add_text("bodies and pads", "", visible=False)
         self._channel.on_update(self._on_message)
         bodies = len(set(np.asarray(scene.skin_bodies, int).tolist()))
-        title = (
-            f"Bodies ({bodies})" if bodies == len(self._shown) else f"Bodies and pads ({len(self._shown)})"
-        )
-        with server.gui.add_folder(title, expand_by_default=False, order=ORDER):
+        pads = len(self._shown)
+        title = f"bodies ({bodies})" if bodies == pads else f"bodies and pads ({pads})"
+        with folder:
+            server.gui.add_html(f'<div style="padding: 0 0.6em; font-size: 0.85em">{title}</div>')
             server.gui.add_html(tree_html(top, uuid_of(self._channel)))
             self._state = server.gui.add_html(self._state_html())
 

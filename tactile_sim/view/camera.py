@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from viser import CameraHandle, ClientHandle, GuiEvent, ViserServer
+from viser import CameraHandle, ClientHandle, GuiEvent, GuiFolderHandle, ViserServer
 
 from tactile_sim.bag.messages import LiveView
 from tactile_sim.view.content import ViewFrame, ViewScene
@@ -250,14 +250,12 @@ CONTACTS, FOLLOW = "contacts", "follow"
 MIN_DISTANCE = 0.4
 """Smallest distance from the camera to the contacts [radii of the viewpoint]."""
 CONTACT_MARGIN = 1.5
-CAMERA_ORDER = -36.2
-"""Position in the panel, below the color scale."""
 
 
 class Cameras:
-    """Adds the camera buttons to the panel, and moves the browsers' cameras that follow the skin."""
+    """Adds camera buttons to a folder of the panel, and moves the browsers' cameras that follow the skin."""
 
-    def __init__(self, server: ViserServer, scene: ViewScene, viewpoint: Viewpoint):
+    def __init__(self, server: ViserServer, folder: GuiFolderHandle, scene: ViewScene, viewpoint: Viewpoint):
         self._server, self._viewpoint = server, viewpoint
         self._bodies = np.repeat(np.asarray(scene.skin_bodies, int), np.asarray(scene.taxel_counts, int))
         self._positions = scene.taxel_positions
@@ -265,7 +263,7 @@ class Cameras:
         self._frame: ViewFrame | None = None
         self._following: dict[int, np.ndarray] = {}
         """Last center of the skin, keyed by client id, for each camera that follows the skin."""
-        with server.gui.add_folder("Camera", expand_by_default=False, order=CAMERA_ORDER):
+        with folder:
             groups = {
                 "from": tuple(name for name in DIRECTIONS if name not in self._named),
                 "skin": (CONTACTS, FOLLOW) if len(self._bodies) else (),

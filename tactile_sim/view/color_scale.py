@@ -31,7 +31,7 @@ class ColorScale:
     def __init__(self, expected: float):
         self.end = expected
         self.chosen = 0.0
-        self.logarithmic = True
+        self.logarithmic = False
         self._configured = 0.0
         self._least = LEAST * expected
         self._peak = 0.0

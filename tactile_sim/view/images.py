@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Sequence
+from io import BytesIO
 
 import numpy as np
+from PIL import Image
 from scipy.spatial.transform import Rotation
 from viser import GuiApi, GuiImageHandle
 
@@ -19,7 +22,7 @@ MAX_EXPANDED = 3
 
 
 class TactileImages:
-    """Shows the tactile images of all bodies in a folder of the panel, and those of cameras in another.
+    """Shows the tactile images of all bodies and the images of cameras in a folder of the panel.
 
     Attributes:
         handles: viser's image elements, in the order of the scene's images.
@@ -33,21 +36,18 @@ class TactileImages:
 
     @staticmethod
     def _add(gui: GuiApi, scene: ViewScene) -> list[GuiImageHandle]:
-        handles = []
-        cameras = [info for info in scene.images if info.camera]
-        tactile = [info for info in scene.images if not info.camera]
-        for title, infos in (("Tactile images", tactile), ("Cameras", cameras)):
-            if infos:
-                with gui.add_folder(f"{title} ({len(infos)})", expand_by_default=len(infos) <= MAX_EXPANDED):
-                    handles += [
-                        gui.add_image(
-                            _enlarged(np.zeros((info.height, info.width), np.uint8)),
-                            label=info.camera or f"{scene.bodies[info.body]}: {info.source}",
-                            format="jpeg" if info.camera else "png",
-                        )
-                        for info in infos
-                    ]
-        return handles
+        infos = scene.images
+        with gui.add_folder(f"Images ({len(infos)})", expand_by_default=len(infos) <= MAX_EXPANDED):
+            return [
+                gui.add_image(
+                    _enlarged(np.zeros((info.height, info.width), np.uint8)),
+                    label=f"camera {info.camera}"
+                    if info.camera
+                    else f"{scene.bodies[info.body]}: {info.source}",
+                    format="jpeg" if info.camera else "png",
+                )
+                for info in infos
+            ]
 
     def draw(self, images: Sequence[np.ndarray], time_limit: float) -> bool:
         """Update changed images in turn and return whether all are up to date.
@@ -82,21 +82,19 @@ process would spend half of its time on encoding the map of a large skin."""
 
 
 class PanelMap:
-    """Shows a `SkinMap` in a folder of the panel. The map shows the pose of the first frame.
+    """Shows a `SkinMap` in the panel. The map shows the pose of the first frame.
 
     Attributes:
-        handle: viser's image element, or None before the first frame.
+        pixels: The map (height, width, 3) uint8, empty before the first frame.
     """
 
-    def __init__(self, gui: GuiApi, scene: ViewScene) -> None:
+    def __init__(self, gui: GuiApi, scene: ViewScene, order: float) -> None:
         self._scene = scene
-        self._folder = gui.add_folder("Skin map")
-        self._gui = gui
+        self._html = gui.add_html("", order=order)
         self._map: SkinMap | None = None
-        self._pixels = np.zeros(0, np.uint8)
+        self.pixels = np.zeros(0, np.uint8)
         self._due = 0.0
         """Time of the next update [s of `time.monotonic`]."""
-        self.handle: GuiImageHandle | None = None
 
     def draw(self, frame: ViewFrame, logarithmic: bool, at_once: bool) -> bool:
         """Show the readings of a frame if an update is due, and return whether the map is up to date."""
@@ -108,12 +106,13 @@ class PanelMap:
         if self._map is None:
             self._map = SkinMap(rest_pose(self._scene, frame), LARGEST, stacked=True)
         pixels = self._map.image(frame.readings, frame.taxel_scale or self._scene.taxel_scale, logarithmic)
-        if self.handle is None:
-            with self._folder:
-                self.handle = self._gui.add_image(pixels, format="png")
-        elif not np.array_equal(pixels, self._pixels):
-            self.handle.image = pixels
-        self._pixels = pixels
+        if not np.array_equal(pixels, self.pixels):
+            self.pixels, file = pixels, BytesIO()
+            Image.fromarray(pixels).save(file, "png", compress_level=1)
+            data = base64.b64encode(file.getvalue()).decode()
+            self._html.content = (
+                f'<div data-hud="map"><img alt="skin map" src="data:image/png;base64,{data}"></div>'
+            )
         self._due = began + (1.0 + REST) * (time.monotonic() - began)
         return True
 

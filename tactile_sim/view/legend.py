@@ -6,7 +6,6 @@ import json
 from html import escape
 from typing import Any
 
-import numpy as np
 from viser import GuiApi
 
 from tactile_sim.figures.colors import (
@@ -14,11 +13,12 @@ from tactile_sim.figures.colors import (
     FRICTION,
     NET_FORCE,
     NORMAL_FORCE,
+    bar_colors,
     full_scale,
-    level_colors,
     number,
     prefixed,
 )
+from tactile_sim.view.color_scale import ColorScale
 from tactile_sim.view.content import ViewFrame
 
 STOPS = 24
@@ -30,22 +30,27 @@ READINGS = {"N": "force", "Pa": "pressure"}
 class Legend:
     """The legend of the current frame in the panel."""
 
-    def __init__(self, gui: GuiApi, end: float, order: float):
+    def __init__(self, gui: GuiApi, end: float, channel: str, order: float):
         """Add the legend to the panel.
 
         Args:
             gui: viser's panel.
             end: Initial reading at the end of the scale [N].
+            channel: Id of the input that makes the scale logarithmic.
             order: Position in the panel.
         """
-        self._values: dict[str, Any] = {"end": end, "unit": "N"}
+        self._values: dict[str, Any] = {"end": end, "unit": "N", "channel": channel}
         """Arguments of the last call of `legend`."""
         self._html = gui.add_html(legend(**self._values), order=order)
 
-    def draw(self, frame: ViewFrame, logarithmic: bool) -> None:
+    def draw(self, frame: ViewFrame, scale: ColorScale) -> None:
         """Show the scales of a frame."""
         self._show(
-            end=frame.taxel_scale, unit=frame.unit, logarithmic=logarithmic, arrow_scale=frame.arrow_scale
+            end=frame.taxel_scale,
+            unit=frame.unit,
+            logarithmic=scale.logarithmic,
+            automatic=not scale.fixed,
+            arrow_scale=frame.arrow_scale,
         )
 
     def set_arrows(self, contacts: bool, net: bool) -> None:
@@ -62,10 +67,12 @@ class Legend:
 def legend(
     end: float,
     unit: str,
-    logarithmic: bool = True,
+    logarithmic: bool = False,
+    automatic: bool = True,
     arrow_scale: float = 0.0,
     contacts: bool = True,
     net: bool = False,
+    channel: str = "",
 ) -> str:
     """Return the color scale and the scale of the arrows as HTML.
 
@@ -73,12 +80,13 @@ def legend(
         end: Reading at the end of the scale, in ``unit``. Larger readings have the same color.
         unit: Unit of the readings.
         logarithmic: Whether the scale is logarithmic.
+        automatic: Whether the end follows the readings.
         arrow_scale: Length of an arrow per force [m/N]; 0 omits the scale of the arrows.
         contacts: Whether to list the arrows at contacts.
         net: Whether to list the arrows of net forces.
+        channel: Id of the input that makes the scale logarithmic.
     """
-    chosen = level_colors(np.linspace(0.01, 1.0, STOPS))
-    colors = [f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist()]
+    colors = [f"rgb({red} {green} {blue})" for red, green, blue in bar_colors(STOPS, logarithmic).tolist()]
     if logarithmic:
         shares = [10.0 ** (k - DECADES) for k in range(round(DECADES))]
     else:
@@ -87,10 +95,14 @@ def legend(
     numbers = [number(share * end / size) for share in shares] + [f"≥ {number(end / size)}"]
     title = f"{READINGS.get(unit, 'reading')} of a taxel" + (f" [{symbol}]" if symbol else "")
     scale = {"title": title, "colors": colors, "numbers": numbers}
+    kind, other = ("logarithmic", "linear") if logarithmic else ("linear", "logarithmic")
+    button = f'<button data-channel="{channel}" data-value="{str(not logarithmic).lower()}">{other}</button>'
     return (
-        f'<div data-color-scale="{escape(json.dumps(scale))}"'
+        f'<div data-color-scale="{escape(json.dumps(scale))}" data-hud="legend"'
         ' style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
-        f"<div>{escape(title)}; dark: no contact</div>"
+        '<div style="display: flex; justify-content: space-between">'
+        f"<span>{escape(title)}</span>{button}</div>"
+        f"<div>{kind}, {'automatic' if automatic else 'fixed'} end; dark: no contact</div>"
         f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0;'
         f' background: linear-gradient(to right, {", ".join(colors)})"></div>'
         '<div style="display: flex; justify-content: space-between">'

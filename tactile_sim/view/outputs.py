@@ -54,7 +54,7 @@ MAX_DOWNLOAD = 200 << 20
 DOUBLE_CLICK = 0.5
 """Time after a click on *Record* in which further clicks are ignored, as part of a double click [s]."""
 STATUS_ORDER, FOLDER_ORDER = -38.5, -34.0
-"""Positions in the panel: the status is below the time, the folder below the layers."""
+"""Positions in the panel: the status is below the buttons, the folder among the other folders."""
 HEADING = '<div style="padding: 0 1em 0.4em 1em; font-size: 0.8em">of the last recording:</div>'
 WORK, DONE, FAULT = "#ff8787", "#8ce99a", "#ff6b6b"
 """Colors of a status line while work is in progress, after success and after a failure."""
@@ -100,7 +100,7 @@ class Outputs:
 
     def show_recording(self, status: BagStatus) -> None:
         """Show the status of a recording."""
-        self._recording = status.active
+        self._set_recording(status.active)
         size = f"{status.duration:.1f} s, {status.size / 1e6:.1f} MB"
         if status.fault:
             text, color = f"recording failed: {status.fault}", FAULT
@@ -111,8 +111,6 @@ class Outputs:
         else:
             text, color = f"recorded {size}: {status.bag}", DONE
         _show(self._recording_status, text, color)
-        if self._record:
-            self._record.label = "Stop recording" if status.active else "Record"
         if not status.active and status.bag:
             self._bag = status.bag
         for button in self._exports:
@@ -121,7 +119,13 @@ class Outputs:
     def _on_record(self, controls: Controls) -> None:
         if monotonic() - self._clicked >= DOUBLE_CLICK:
             self._clicked = monotonic()
-            controls.ask("record", not self._recording)
+            self._set_recording(not self._recording)  # the first recording prepares for seconds
+            controls.ask("record", self._recording)
+
+    def _set_recording(self, recording: bool) -> None:
+        self._recording = recording
+        if self._record:
+            self._record.label = "Stop recording" if recording else "Record"
 
     def _on_export(self, kind: str, event: GuiEvent) -> None:
         if event.client and self._bag and self._busy.acquire(blocking=False):

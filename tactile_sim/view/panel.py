@@ -11,8 +11,9 @@ from itertools import count
 from threading import Lock, Timer
 
 import numpy as np
-from viser import GuiApi, GuiButtonHandle, GuiCheckboxHandle, ViserServer
+from viser import GuiApi, GuiButtonHandle, GuiCheckboxHandle, GuiFolderHandle, ViserServer
 
+from tactile_sim.figures.colors import quantity
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.view.color_scale import ColorScale
 from tactile_sim.view.content import Controls, StageSwitch, ViewFrame, ViewScene
@@ -33,7 +34,7 @@ class StartHint:
     def __init__(self, gui: GuiApi, hints: tuple[str, ...], order: float):
         lines = "".join(f"<div>{escape(hint)}</div>" for hint in hints)
         self._box = gui.add_html(
-            f'<div role="note" class="start-hint" data-start-hint style="margin: 0 1em 0.6em">{lines}</div>',
+            f'<div role="note" class="start-hint" data-hud="hint" style="margin: 0 1em 0.6em">{lines}</div>',
             visible=bool(hints),
             order=order,
         )
@@ -46,8 +47,10 @@ class StartHint:
             self._box.visible = False
 
 
-RUN_ORDER = -36.95
-"""Position in the panel, below the legend and above the folders."""
+STATE_ORDER, RUN_ORDER, HINT_ORDER, FAULT_ORDER, NOTICE_ORDER = -40.0, -39.9, -39.5, -39.0, -38.0
+LEGEND_ORDER, CHART_ORDER, MAP_ORDER, TRANSPARENT_ORDER = -37.0, -36.8, -36.6, -36.0
+MOTION_ORDER, LOOK_ORDER, MEASURE_ORDER, SENSOR_ORDER = -35.8, -35.6, -35.4, -33.0
+"""Positions in the panel. What changes its height is below the buttons."""
 MAX_STEPS = 100_000
 """Largest number of steps per click."""
 MIN_FACTOR, MAX_FACTOR = 0.001, 1000.0
@@ -66,7 +69,14 @@ class RunControls:
         paused: Whether the simulation is paused.
     """
 
-    def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls, notify: Callable[[str], None]):
+    def __init__(
+        self,
+        gui: GuiApi,
+        folder: GuiFolderHandle,
+        scene: ViewScene,
+        controls: Controls,
+        notify: Callable[[str], None],
+    ):
         self.paused = False
         self._controls, self._notify = controls, notify
         orders = count(RUN_ORDER, 0.01)
@@ -78,30 +88,23 @@ class RunControls:
         reset.on_click(lambda _: self._reset())
         actions = [_action_button(gui, name, controls, next(orders)) for name in scene.actions]
         gui.add_html(_button_row([self._pause, step, reset]) + _button_row(actions), order=next(orders))
-        self._steps = NumberField(
-            gui,
-            "steps per click",
-            1,
-            _is_count,
-            f"a whole number from 1 to {MAX_STEPS}",
-            notify,
-            order=next(orders),
-        )
-        self._keyframe = gui.add_dropdown("reset to", (INITIAL_STATE, *scene.keyframes), order=next(orders))
-        NumberField(
-            gui,
-            "real-time factor",
-            float(scene.real_time_factor),
-            lambda factor: factor == 0.0 or MIN_FACTOR <= factor <= MAX_FACTOR,
-            f"from {MIN_FACTOR:g} to {MAX_FACTOR:g}, or 0",
-            notify,
-            partial(controls.ask, "set_parameter", "real_time_factor"),
-            hint="1: real time; 0: as fast as possible.",
-            order=next(orders),
-        )
-        gui.add_button_group("", tuple(SPEEDS), order=next(orders)).on_click(
-            lambda event: controls.ask("set_parameter", "real_time_factor", SPEEDS[event.target.value])
-        )
+        with folder:
+            valid_count = f"a whole number from 1 to {MAX_STEPS}"
+            self._steps = NumberField(gui, "steps per click", 1, _is_count, valid_count, notify)
+            self._keyframe = gui.add_dropdown("reset to", (INITIAL_STATE, *scene.keyframes))
+            NumberField(
+                gui,
+                "real-time factor",
+                float(scene.real_time_factor),
+                lambda factor: factor == 0.0 or MIN_FACTOR <= factor <= MAX_FACTOR,
+                f"from {MIN_FACTOR:g} to {MAX_FACTOR:g}, or 0",
+                notify,
+                partial(controls.ask, "set_parameter", "real_time_factor"),
+                hint="1: real time; 0: as fast as possible.",
+            )
+            gui.add_button_group("", tuple(SPEEDS)).on_click(
+                lambda event: controls.ask("set_parameter", "real_time_factor", SPEEDS[event.target.value])
+            )
         # the keys of MuJoCo's simulate
         for label, key, action in (
             ("Pause or run", "space", lambda _: controls.ask("pause", not self.paused)),
@@ -225,7 +228,7 @@ MAX_NAMES = 3
 
 
 class StageSwitches:
-    """A folder with a checkbox for each stage of the signal chain.
+    """A checkbox for each stage of the signal chain.
 
     Pads with the same stages share their checkboxes. If there are several such groups of pads, each group has
     a subfolder with its checkboxes.
@@ -236,13 +239,12 @@ class StageSwitches:
         self._boxes: list[tuple[GuiCheckboxHandle, list[int], str, Callable[[bool], object]]] = []
         """Each checkbox, with the indices of its switches in ``scene.stages``, its label and its setter."""
         lists = _lists(scene.stages)
-        with gui.add_folder("Sensor stages", expand_by_default=False):
-            for pads, rows in lists:
-                if len(lists) == 1:
+        for pads, rows in lists:
+            if len(lists) == 1:
+                self._add(gui, scene, controls, rows)
+            else:
+                with gui.add_folder(_title(pads), expand_by_default=len(lists) <= MAX_NAMES):
                     self._add(gui, scene, controls, rows)
-                else:
-                    with gui.add_folder(_title(pads), expand_by_default=len(lists) <= MAX_NAMES):
-                        self._add(gui, scene, controls, rows)
 
     def _add(self, gui: GuiApi, scene: ViewScene, controls: Controls, rows: Sequence[Sequence[int]]) -> None:
         """Add the checkboxes for one group of pads."""
@@ -294,14 +296,15 @@ def _title(pads: Sequence[str]) -> str:
     return ", ".join(pads[:MAX_NAMES]) + more
 
 
-TRANSPARENT_ORDER, FOLDER_ORDER = -36.0, -35.0
-"""Positions in the panel, below the legend."""
-
-
 def add_layers(
-    gui: GuiApi, scene: ViewScene, drawn: BrowserScene, markers: ForceMarkers, legend: Legend | None
+    gui: GuiApi,
+    folder: GuiFolderHandle,
+    scene: ViewScene,
+    drawn: BrowserScene,
+    markers: ForceMarkers,
+    legend: Legend | None,
 ) -> None:
-    """Add a checkbox for transparent bodies, a folder with an input for each layer, and their keys."""
+    """Add a checkbox for transparent bodies, an input in a folder for each layer, and their keys."""
 
     def on_markers(_: object) -> None:
         markers.set_visible(arrows.value, net.value, points.value)
@@ -311,7 +314,7 @@ def add_layers(
     transparent = gui.add_checkbox(
         "transparent", False, hint="Shows taxels behind and between bodies.", order=TRANSPARENT_ORDER
     )
-    with gui.add_folder("Layers", expand_by_default=False, order=FOLDER_ORDER):
+    with folder:
         has_taxels = len(scene.taxel_positions) > 0
         dark = gui.add_checkbox("dark bodies", True, hint="Lets taxels in contact stand out.")
         taxels = gui.add_checkbox("taxels", True, visible=has_taxels)
@@ -347,9 +350,6 @@ NOTICE_TIME = 6.0
 """Wall time for which a notice is shown [s]. In the view of a bag, notices remain."""
 MAX_SCALE = 1e6
 """Largest end of the color scale."""
-STATE_ORDER, HINT_ORDER, FAULT_ORDER, NOTICE_ORDER = -40.0, -39.5, -39.0, -38.0
-LEGEND_ORDER, SCALE_ORDER = -37.0, -36.5
-"""Positions of the elements at the top of the panel."""
 
 
 class Panel:
@@ -357,6 +357,8 @@ class Panel:
 
     Attributes:
         images: Folder with the tactile images.
+        look: Folder for what is drawn and from where.
+        measure: Folder for clicks and bodies, or None if there are neither taxels nor controls.
         legend: Legend of the colors and arrows, or None if there are no taxels.
         map: Map of the whole skin, or None if there are not several pads.
         probe: Display of the readings of individual taxels, or None if there are no taxels.
@@ -390,25 +392,28 @@ class Panel:
         self._fault = gui.add_html("", visible=False, order=FAULT_ORDER)
         self._notice = gui.add_html("", visible=False, order=NOTICE_ORDER)
         self._show_notice("")
-        self.legend = Legend(gui, scene.taxel_scale, LEGEND_ORDER) if len(scene.taxel_positions) else None
-        if self.legend:
-            self._add_scale_inputs(redraw)
+        has_taxels = len(scene.taxel_positions) > 0
+        self.look = gui.add_folder("Look", expand_by_default=False, order=LOOK_ORDER)
+        self.measure = None
+        if has_taxels or controls:
+            self.measure = gui.add_folder("Measure", expand_by_default=False, order=MEASURE_ORDER)
+        self.legend = self._add_legend(redraw) if has_taxels else None
+        self._actuators: ActuatorInputs | None = None
         if controls is not None:
             self._add_controls(controls)
-        self.probe = Probe(server, scene) if len(scene.taxel_positions) else None
-        self.pointer = Pointer(gui, scene, controls, self.probe, self.notify)
+        self.probe = Probe(server, scene, CHART_ORDER) if has_taxels else None
+        self.pointer = Pointer(gui, self.measure, scene, controls, self.probe, self.notify)
         # The view of a bag has a force strip instead, see `tactile_sim.view.player`.
-        self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) and not scene.bag else None
+        has_plot = len(scene.skin_bodies) and not scene.bag
+        self._plot = ForcePlot(gui, scene, CHART_ORDER) if has_plot else None
         self.plot = self._plot and self._plot.html
-        self._actuators = (
-            ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None
-        )
         self.outputs = Outputs(server, scene, controls)
         several = len(scene.taxel_counts) > 1 and scene.taxel_counts.all()
-        self.map = PanelMap(gui, scene) if several else None
+        self.map = PanelMap(gui, scene, MAP_ORDER) if several else None
         self.images = TactileImages(gui, scene)
 
-    def _add_scale_inputs(self, redraw: Callable[[], None]) -> None:
+    def _add_legend(self, redraw: Callable[[], None]) -> Legend:
+        """Add the legend and the inputs of the color scale."""
         scale = self._scale
 
         def on_end(end: float) -> None:
@@ -419,7 +424,7 @@ class Panel:
             scale.logarithmic = logarithmic
             redraw()
 
-        with self._gui.add_folder("Color scale", expand_by_default=False, order=SCALE_ORDER):
+        with self.look:
             NumberField(
                 self._gui,
                 "end of scale",
@@ -430,19 +435,27 @@ class Panel:
                 on_end,
                 hint="0: follows the largest reading and falls slowly.",
             )
-            on_user(self._gui.add_checkbox("logarithmic", scale.logarithmic), on_logarithmic)
+        box = self._gui.add_checkbox(
+            "logarithmic", scale.logarithmic, visible=False
+        )  # for the legend's button
+        on_user(box, on_logarithmic)
+        return Legend(self._gui, self._scene.taxel_scale, uuid_of(box), LEGEND_ORDER)
 
     def _add_controls(self, controls: Controls) -> None:
-        gui = self._gui
-        self._run = RunControls(gui, self._scene, controls, self.notify)
-        if self._scene.choices:
-            with gui.add_folder("Skin", expand_by_default=False):
-                for name, options, current in self._scene.choices:
+        gui, scene = self._gui, self._scene
+        motion = gui.add_folder("Motion", order=MOTION_ORDER)
+        self._run = RunControls(gui, motion, scene, controls, self.notify)
+        if scene.actuators:
+            with motion:
+                self._actuators = ActuatorInputs(gui, scene, controls, self.notify)
+        has_stages = any(switch.pads for switch in scene.stages)
+        if scene.choices or has_stages:
+            with gui.add_folder("Sensor", expand_by_default=False, order=SENSOR_ORDER):
+                for name, options, current in scene.choices:
                     label = name.rpartition(".")[2].replace("_", " ")
                     box = gui.add_dropdown(label, options, initial_value=current)
                     on_user(box, partial(controls.ask, "set_choice", name))
-        if any(switch.pads for switch in self._scene.stages):
-            self._stages = StageSwitches(gui, self._scene, controls)
+                self._stages = StageSwitches(gui, scene, controls) if has_stages else None
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -486,15 +499,18 @@ class Panel:
     def _draw_state(self, frame: ViewFrame) -> None:
         pace = "paused" if frame.paused else f"{frame.real_time_factor:.2f} × real time"
         pace = "stopped" if frame.fault else pace
-        pull = f" &nbsp; pulling with {frame.pull_force:.3g} N" if frame.pull_force else ""
-        self._state.content = _line(f"<b data-frame>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
+        pull = ""
+        if frame.pull_force:
+            force = quantity(frame.pull_force, "N")
+            pull = f' &nbsp; <span data-pull="{force}">pulling with {force}</span>'
+        self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
         self._paused = frame.paused
         if self._run:
             self._run.draw(frame.paused)
         self._fault.content = _line(f"physics fault: {escape(frame.fault)}; press Reset", FAULT)
         self._fault.visible = bool(frame.fault)
         if self.legend:
-            self.legend.draw(frame, self._scale.logarithmic)
+            self.legend.draw(frame, self._scale)
 
     def notify(self, text: str) -> None:
         """Show a notice for `NOTICE_TIME` or until the next notice."""

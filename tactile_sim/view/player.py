@@ -17,7 +17,7 @@ from viser import GuiApi, GuiEvent
 
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.common.signals import StopRequest
-from tactile_sim.view.address import Endpoint, announcement
+from tactile_sim.view.address import Endpoint, announcement, open_browser
 from tactile_sim.view.bag_frames import BagFrames, opening_scene
 from tactile_sim.view.bag_index import FORCE, PEAK, BagIndex, TopicSamples
 from tactile_sim.view.bag_scene import BagScene, read_scene
@@ -318,7 +318,11 @@ class Player:
 
 
 def play(
-    path: str | Path, endpoint: Endpoint, duration: float | None = None, folder: Path | None = None
+    path: str | Path,
+    endpoint: Endpoint,
+    duration: float | None = None,
+    folder: Path | None = None,
+    browses: bool = False,
 ) -> int:
     """Play a bag until a signal is received.
 
@@ -327,6 +331,7 @@ def play(
         endpoint: Address at which the view listens.
         duration: Wall time after which playback ends even without a signal [s].
         folder: Folder for films and replays; None disables them.
+        browses: Whether to open a browser if there is a display.
 
     Raises:
         Stopped: A signal was received while the bag was read.
@@ -345,6 +350,8 @@ def play(
             for note in player.notes:
                 print(f"tactile_sim: {note}", file=sys.stderr)
             print(announcement(endpoint.host, player.viewer.url), flush=True)
+            if browses:
+                open_browser(player.viewer.url)
             player.play(stop, duration)
         finally:
             player.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +27,16 @@ BINS = 300
 Each sample is the maximum over the frames in its time interval, which preserves short impacts.
 """
 MAX_GAP = 0.25
-"""Largest time between two frames that are connected by a line [s]."""
+"""Largest time between two frames that are connected by a solid line [s]."""
 
 
 class _Bin:
-    def __init__(self, time: float, forces: np.ndarray, starts_segment: bool):
+    def __init__(self, time: float, forces: np.ndarray, starts_segment: bool, is_linked: bool):
         self.time = time
         self.forces = forces.copy()
         self.starts_segment = starts_segment
+        self.is_linked = is_linked
+        """Whether the motion since the previous sample was continuous, although no frame was drawn."""
 
 
 class ForceHistory:
@@ -58,13 +61,14 @@ class ForceHistory:
         """
         if len(forces) != len(self.forces) or not np.isfinite(forces).all():
             return
-        starts = frame.discontinuous or frame.time > self._time + MAX_GAP
+        gap = frame.time > self._time + MAX_GAP
+        jumps = frame.discontinuous
         while self._bins and self._bins[-1].time > frame.time:
             self._bins.pop()
-            starts = True
+            jumps = True
         self._time, self.forces = frame.time, np.linalg.norm(forces, axis=1)
-        if starts or not self._bins or self._time >= self._bins[-1].time + SPAN / BINS:
-            self._bins.append(_Bin(self._time, self.forces, starts))
+        if jumps or gap or not self._bins or self._time >= self._bins[-1].time + SPAN / BINS:
+            self._bins.append(_Bin(self._time, self.forces, jumps or gap, gap and not jumps))
         else:
             np.maximum(self._bins[-1].forces, self.forces, out=self._bins[-1].forces)
         while self._bins[0].time < self._time - SPAN:
@@ -92,6 +96,14 @@ class ForceHistory:
             for segment in kept
         ]
 
+    def links(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the ends of the gaps in which no frame was drawn, as `segments`."""
+        return [
+            (np.array([one.time, two.time]) - self._time, np.array([one.forces, two.forces]))
+            for one, two in pairwise(self._bins)
+            if two.is_linked
+        ]
+
 
 MAX_LINES = 6
 """Largest number of plotted pads. Those with the largest readings are plotted."""
@@ -113,7 +125,7 @@ class ForcePlot:
         html: The plot in the panel.
     """
 
-    def __init__(self, gui: GuiApi, scene: ViewScene):
+    def __init__(self, gui: GuiApi, scene: ViewScene, order: float):
         self._names = scene.pads or tuple(scene.bodies[int(body)] for body in scene.skin_bodies)
         self._lines = list(range(min(MAX_LINES, len(self._names))))
         """Indices of the plotted pads. Each keeps its position and color."""
@@ -122,7 +134,7 @@ class ForcePlot:
         self._taxel_scale, self._min_axis = scene.taxel_scale, 0.0
         self._axis = 0.0
         """End of the axis, in the unit of the readings."""
-        self.html = gui.add_html("")
+        self.html = gui.add_html("", order=order)
         self.draw()
 
     def add(self, frame: ViewFrame) -> None:
@@ -141,9 +153,12 @@ class ForcePlot:
         self._select_lines(largest)
         self._scale_axis(float(largest.max(initial=0.0)))
         current = [(self._names[pad], self._history.forces[pad]) for pad in self._lines]
-        plotted = [(times, forces[:, self._lines]) for times, forces in segments]
+        plotted, links = (
+            [(times, forces[:, self._lines]) for times, forces in parts]
+            for parts in (segments, self._history.links())
+        )
         title = "force on a pad [N]" if self._unit == "N" else f"largest reading of a pad [{self._unit}]"
-        self.html.content = line_plot(title, plotted, self._axis, current)
+        self.html.content = line_plot(title, plotted, self._axis, current, links=links, hud="chart")
 
     def _select_lines(self, largest: np.ndarray) -> None:
         """Replace a plotted pad if the largest reading of another pad is more than twice as large."""
@@ -164,25 +179,44 @@ def line_plot(
     segments: list[tuple[np.ndarray, np.ndarray]],
     axis: float,
     current: list[tuple[str, float]],
+    buttons: Sequence[str] = (),
+    links: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+    hud: str = "",
 ) -> str:
-    """Return HTML with a title, a line plot and a legend."""
+    """Return HTML with a title, a line plot and a legend.
+
+    Args:
+        title: Title of the plot.
+        segments: As in `plot_svg`.
+        axis: As in `plot_svg`.
+        current: Name and current value of each line.
+        buttons: HTML beside each value; may be empty.
+        links: As in `plot_svg`.
+        hud: Name of the plot over the scene while the panel is closed; empty to show it in the panel only.
+    """
     return (
-        f'<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">{title}'
-        f"{plot_svg(segments, axis)}{_key(current)}</div>"
+        f'<div data-hud="{hud}" style="padding: 0 1em 0.6em 1em; font-size: 0.8em">{title}'
+        f"{plot_svg(segments, axis, links)}{_key(current, buttons)}</div>"
     )
 
 
-def plot_svg(segments: list[tuple[np.ndarray, np.ndarray]], axis: float) -> str:
+def plot_svg(
+    segments: list[tuple[np.ndarray, np.ndarray]],
+    axis: float,
+    links: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+) -> str:
     """Return a line plot as SVG.
 
     Args:
         segments: Times (k,) from -`SPAN` to 0 [s] and values (k, lines) from 0 to ``axis`` for each segment.
         axis: End of the value axis: 1, 2 or 5 times a power of ten.
+        links: Ends of the gaps that are drawn as dashed lines, as ``segments``.
     """
     lines = [
         f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" stroke="{color}"'
-        f' stroke-width="{LINE_WIDTH if len(times) > 1 else DOT_WIDTH}"/>'
-        for times, values in segments
+        f' stroke-width="{LINE_WIDTH if len(times) > 1 else DOT_WIDTH}"{style}/>'
+        for parts, style in ((segments, ""), (links, ' stroke-dasharray="2 4"'))
+        for times, values in parts
         for points, color in zip(_points(times, values, axis), COLORS, strict=False)
     ]
     return (
@@ -231,14 +265,14 @@ def _y(values: np.ndarray | float, axis: float) -> np.ndarray | float:
     return TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - values / axis)
 
 
-def _key(current: list[tuple[str, float]]) -> str:
+def _key(current: list[tuple[str, float]], buttons: Sequence[str] = ()) -> str:
     """Return a legend with the names, colors and current values of the lines in two columns."""
     cells = "".join(
         '<div style="display: flex; gap: 0.4em; min-width: 0; align-items: center">'
         f'<div style="width: 0.8em; height: 0.25em; flex: none; background: {color}"></div>'
         f'<div style="overflow: hidden; text-overflow: ellipsis" title="{escape(name)}">'
-        f"{escape(name)}</div><b>{force:.3g}</b></div>"
-        for (name, force), color in zip(current, COLORS, strict=False)
+        f"{escape(name)}</div><b>{force:.3g}</b>{button}</div>"
+        for (name, force), color, button in zip(current, COLORS, [*buttons, *[""] * MAX_LINES], strict=False)
     )
     return (
         '<div style="display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);'

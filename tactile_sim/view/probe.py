@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from html import escape
 from threading import RLock
 
 import numpy as np
-from viser import ClientHandle, GuiApi, GuiEvent, LabelHandle, ViserServer
+from viser import GuiApi, GuiFolderHandle, LabelHandle, ViserServer
 
 from tactile_sim.figures.colors import full_scale, levels, prefixed, quantity
 from tactile_sim.view.camera import to_body, to_world
@@ -28,9 +29,9 @@ MIN_AXIS = 0.05
 
 
 class Probe:
-    """Shows the taxel at the pointer in each browser, and the pinned taxels in all browsers."""
+    """Finds the taxel at the pointer of a browser, and shows the pinned taxels in all browsers."""
 
-    def __init__(self, server: ViserServer, scene: ViewScene):
+    def __init__(self, server: ViserServer, scene: ViewScene, order: float):
         counts = np.asarray(scene.taxel_counts, int)
         self._server, self._scene = server, scene
         self._bodies = np.repeat(np.asarray(scene.skin_bodies, int), counts)
@@ -40,18 +41,14 @@ class Probe:
         self._shown = np.ones(len(self._bodies), bool)
         """Whether each taxel's pad is shown."""
         self._lock = RLock()
-        self._hovered: dict[int, int] = {}
-        """Taxel at the pointer, keyed by client id."""
-        self._labels: dict[int, LabelHandle] = {}
         self._pins: list[int] = []
         self._marks: dict[int, LabelHandle] = {}
         """Labels of the pinned taxels in the scene, keyed by taxel."""
         self._history = ForceHistory(MAX_PINS)
-        self._plot = server.gui.add_html("", visible=False)
-        # The script in the page sends rays through this input and finds it by the name of the node.
-        self._rays = server.gui.add_text("pointer", "", visible=False)
-        server.scene.add_frame(f"/pointer_{uuid_of(self._rays)}", show_axes=False)
-        self._rays.on_update(self._on_ray)
+        self._plot = server.gui.add_html("", visible=False, order=order)
+        # The script in the page removes pins through this input.
+        self._channel = server.gui.add_text("remove a pin", "", visible=False)
+        self._channel.on_update(lambda event: self._on_message(event.target.value))
 
     def draw(self, frame: ViewFrame) -> None:
         """Store the readings that a view frame contains, for the next `refresh`."""
@@ -66,11 +63,6 @@ class Probe:
     def refresh(self) -> None:
         """Update the labels and the plot with the stored readings."""
         with self._lock:
-            clients = self._server.get_clients()
-            for number in [number for number in self._hovered if number not in clients]:
-                self._forget(number)
-            for number in self._hovered:
-                self._show_label(clients[number])
             if self._pins:
                 self._show_plot()
 
@@ -84,12 +76,25 @@ class Probe:
             self._shown = shown[self._pads]
             for taxel, mark in self._marks.items():
                 mark.visible = bool(self._shown[taxel])
-            for client in [client for client, taxel in self._hovered.items() if not self._shown[taxel]]:
-                self._forget(client)
 
-    def hovered(self, client: int) -> int | None:
-        """Return the index of the taxel at the pointer in a browser, or None."""
-        return self._hovered.get(client)
+    def answer(self, query: str) -> str:
+        """Return the taxel that a ray hits as JSON with its name, value and position, or an empty string.
+
+        The query contains the origin and the direction of the ray in the world frame, six numbers.
+        """
+        try:
+            ray = np.array(query.split(","), float)
+        except ValueError:
+            return ""
+        if ray.shape != (6,) or not (np.abs(ray) < MAX_COORDINATE).all() or not ray[3:].any():
+            return ""
+        taxel, frame = self.find(ray[:3], ray[3:] / np.linalg.norm(ray[3:])), self._frame
+        if taxel is None or frame is None:
+            return ""
+        place = self._place(taxel, frame)
+        where = ", ".join(f"{part:.3f}" for part in (place.round(3) + 0.0).tolist())  # no -0.000
+        card = {"name": self.name(taxel), "value": self.value(taxel), "where": f"({where}) m"}
+        return json.dumps(card | {"position": place.tolist()})
 
     def find(self, origin: np.ndarray, direction: np.ndarray, shining: bool = True) -> int | None:
         """Return the index of the taxel closest to a ray on the first surface that the ray hits, or None.
@@ -175,63 +180,20 @@ class Probe:
             if np.isfinite(place).all() and not np.allclose(mark.position, place, rtol=0.0, atol=MIN_MOTION):
                 mark.position = place
 
-    def describe(self, taxel: int) -> str:
-        """Describe a taxel by its pad, id, reading and position."""
+    def value(self, taxel: int) -> str:
+        """Return the reading of a taxel with its unit, or an empty string if it is unknown."""
         frame = self._frame
         if frame is None or len(frame.readings) != len(self._bodies):
-            return self.name(taxel)
-        [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
-        where = ", ".join(f"{part:.3f}" for part in (place.round(3) + 0.0).tolist())  # no -0.000
+            return ""
         invalid = ", invalid" if len(frame.valid) and not frame.valid[taxel] else ""
-        return f"{self.name(taxel)}: {quantity(frame.readings[taxel], frame.unit)}{invalid} ({where}) m"
+        return f"{quantity(frame.readings[taxel], frame.unit)}{invalid}"
+
+    def _place(self, taxel: int, frame: ViewFrame) -> np.ndarray:
+        return to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)[0]
 
     def name(self, taxel: int) -> str:
         """Return the name of a taxel: its pad and its id."""
         return f"{self._scene.pads[self._pads[taxel]]} #{int(self._scene.taxel_ids[taxel])}"
-
-    def _on_ray(self, event: GuiEvent) -> None:
-        client = event.client
-        if client is None:
-            return
-        with self._lock:
-            try:
-                ray = np.array(event.target.value.split(), float)
-            except ValueError:
-                return
-            found = None
-            if (
-                ray.shape == (6,)
-                and (np.abs(ray) < MAX_COORDINATE).all()
-                and (length := np.linalg.norm(ray[3:])) > 0.0
-            ):
-                found = self.find(ray[:3], ray[3:] / length)
-            if found is None:
-                self._forget(client.client_id)
-            else:
-                self._hovered[client.client_id] = found
-                self._show_label(client)
-
-    def _show_label(self, client: ClientHandle) -> None:
-        number = client.client_id
-        taxel, frame = self._hovered[number], self._frame
-        if frame is None:
-            return
-        [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
-        text = self.describe(taxel)
-        if number not in self._labels:
-            self._labels[number] = client.scene.add_label(
-                "/hovered_taxel", text, position=place, anchor="bottom-center"
-            )
-        label = self._labels[number]
-        if label.text != text:
-            label.text = text
-        label.position = place
-
-    def _forget(self, client: int) -> None:
-        self._hovered.pop(client, None)
-        label = self._labels.pop(client, None)
-        if label is not None and client in self._server.get_clients():
-            label.remove()
 
     def _show_plot(self) -> None:
         segments = [(times, values[:, : len(self._pins)]) for times, values in self._history.segments()]
@@ -245,7 +207,18 @@ class Probe:
         ]
         title = f"pinned taxels [{escape(unit)}]" if unit else "pinned taxels"
         scaled = [(times, values / size) for times, values in segments]
-        self._plot.content = line_plot(title, scaled, axis / size, current)
+        channel, pins = uuid_of(self._channel), self._pins
+        buttons = [
+            f'<button data-channel="{channel}" data-value="{pin}" aria-label="unpin {name}">&times;</button>'
+            for pin, (name, _) in zip(pins, current, strict=False)
+        ]
+        self._plot.content = line_plot(title, scaled, axis / size, current, buttons)
+
+    def _on_message(self, message: str) -> None:
+        """Handle a message ``TAXEL COUNT``."""
+        taxel = message.partition(" ")[0]
+        if taxel in map(str, self._pins):
+            self.pin(int(taxel))
 
 
 PIN, POKE, PUSH, THROW = "pin a taxel", "poke the skin", "push the body", "throw a ball"
@@ -267,6 +240,7 @@ class Pointer:
     def __init__(
         self,
         gui: GuiApi,
+        folder: GuiFolderHandle | None,
         scene: ViewScene,
         controls: Controls | None,
         probe: Probe | None,
@@ -282,10 +256,10 @@ class Pointer:
             choices += [*([POKE] if probe else []), PUSH]
             choices += [THROW] if "throw" in scene.actions else []
         self._choices = bool(choices)
-        if not choices:
+        if not choices or folder is None:
             return
-        with gui.add_folder("Click on a body", expand_by_default=False):
-            self._action = gui.add_dropdown("action", choices)
+        with folder:
+            self._action = gui.add_dropdown("a click", choices)
             if controls and probe:
                 largest = max(MAX_POKE, self._limit)
                 self._poke = gui.add_slider("poke [N]", 0.05, largest, 0.05, 1.0)

@@ -62,7 +62,7 @@ class Replica:
         engine = simulation.engine
         engine.set_state(record["state"])
         simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
-        simulation.hands.press = _press(record)
+        simulation.interaction.hands.press = _press(record)
         self._update_settings(record)
         snapshot = simulation.snapshot()
         if not record["has_readings"]:
@@ -235,7 +235,7 @@ def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: 
             shared.close()
             shared, builder = SharedFrame(scene, memory_file), FrameBuilder(scene, None, None, viewer.scale)
             viewer.set_bodies(scene)
-        shared.clients = viewer.clients
+        shared.clients, shared.drawn = viewer.clients, viewer.drawn
         if "notice" in message:
             viewer.notify(message["notice"])
         if "recording" in message:

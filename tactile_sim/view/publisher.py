@@ -30,6 +30,8 @@ from tactile_sim.view.shared_frame import SharedFrame
 
 INTERVAL = 0.04
 """Shortest wall time between two frames while the simulation runs [s]."""
+FIRST_DRAWN = 15.0
+"""Longest wall time for which physics waits until a browser has drawn the first frame [s]."""
 START_TIMEOUT = 180.0
 """Wall time within which the process must start [s]."""
 
@@ -172,6 +174,10 @@ class ViewPublisher:
         """Readings that the tare subtracted at the last frame."""
         self._settings: Settings | None = None
         """Settings at the last frame."""
+        self._waits_until: float | None = None
+        """Wall time until which physics waits for the first drawn frame [s], or None if it does not wait."""
+        self._repeat = 0.0
+        """Simulation time after which the scene is reset [s]; 0 once a user has requested anything."""
 
     @staticmethod
     def open(simulation: Simulation, endpoint: Endpoint, folder: Path | None = None) -> ViewPublisher:
@@ -185,9 +191,22 @@ class ViewPublisher:
         scene = replace(scene, output_folder=str(folder.absolute()) if folder else "")
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 
-    def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
-        """Start publishing the simulation and handling requests. Call this before the loop starts."""
+    def serve(
+        self, runner: Runner, on_lost: Callable[[str], None] | None = None, presents: bool = False
+    ) -> None:
+        """Start publishing the simulation and handling requests. Call this before the loop starts.
+
+        Args:
+            runner: Loop of the simulation.
+            on_lost: Called with the reason if the view's process ends.
+            presents: Whether the simulation exists for the view only. Then physics waits until a browser has
+                drawn the first frame, and the scene is reset as ``web.repeat`` says.
+        """
         self._runner = runner
+        if presents:
+            self._repeat = self._simulation.settings.web.repeat
+        if presents and not runner.paused:
+            runner.paused, self._waits_until = True, time.monotonic() + FIRST_DRAWN
         self._simulation.engine.get_state(self._state)
         self._process.listen(self._on_request, on_lost or self._warn)
         runner.watch = self.poll
@@ -200,11 +219,17 @@ class ViewPublisher:
 
     def poll(self) -> None:
         """Write a frame if a browser is connected, the frame has changed and `INTERVAL` has passed."""
-        if not self._shared.clients or (now := time.monotonic()) < self._due:
+        now = time.monotonic()
+        if self._waits_until and (self._shared.drawn or now > self._waits_until):
+            self._waits_until = None
+            self._runner.pause(False)
+        if not self._shared.clients or now < self._due:
             return
         simulation = self._simulation
+        if 0.0 < self._repeat <= simulation.steps_since_reset * simulation.engine.timestep:
+            self._runner.ask("reset")
         present = simulation.step_count, self._runner.paused, self._runner.fault
-        new_readings = simulation.published_readings is not self._readings
+        new_readings = simulation.published[0] is not self._readings
         if new_readings or simulation.settings is not self._settings or present != self._written:
             # The loop polls at irregular times; a late frame does not delay the next one.
             self._due = max(self._due, now - INTERVAL / 2.0) + INTERVAL
@@ -215,13 +240,13 @@ class ViewPublisher:
         simulation = self._simulation
         if not fault:
             simulation.engine.get_state(self._state)
-        self._readings = simulation.published_readings
+        self._readings, valid = simulation.published
         changed: dict[str, Any] = {}
         if simulation.has_memory and self._readings is not None:
-            changed |= {"readings": self._readings, "valid": simulation.published_valid}
+            changed |= {"readings": self._readings, "valid": valid}
         elif (zero := simulation.signal_chain.zero) is not None and zero is not self._zero:
             self._zero = changed["zero"] = zero
-        if press := simulation.hands.press:
+        if press := simulation.interaction.hands.press:
             changed |= {"press_body": press.body, "press_geom": press.geom, "press_point": press.point}
         if (settings := simulation.settings) is not self._settings:
             self._settings = settings
@@ -241,7 +266,7 @@ class ViewPublisher:
             fault=(fault or "").encode(),
             state=self._state,
             press_force=press.force if press else 0.0,
-            pull_force=simulation.hands.pull_force,
+            pull_force=simulation.interaction.hands.pull_force,
             step=step,
             taken=simulation.steps_since_reset,
         )
@@ -249,6 +274,8 @@ class ViewPublisher:
     # -- in the thread that receives requests ----------------------------------------------------------------
 
     def _on_request(self, request: str, arguments: list[Any]) -> None:
+        if request != "set_view":  # it does not come from a user
+            self._repeat = 0.0
         self._runner.ask(request, *arguments).add_done_callback(lambda done: self._answer(request, done))
 
     def _answer(self, request: str, future: Future) -> None:

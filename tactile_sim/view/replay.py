@@ -13,7 +13,7 @@ from viser.infra import StateSerializer
 
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.common.errors import BagError, suggest
-from tactile_sim.figures.colors import DECADES, number, prefixed, table
+from tactile_sim.figures.colors import DECADES, bar_colors, number, prefixed
 from tactile_sim.view.address import RANDOM, Endpoint
 from tactile_sim.view.bag_frames import BagFrames, opening_scene
 from tactile_sim.view.bag_index import BagIndex
@@ -24,7 +24,7 @@ from tactile_sim.view.page import assets
 from tactile_sim.view.plots import ForceStrip, force_strip
 from tactile_sim.view.viewer import Viewer
 
-FILES = ("strip.css", "replay.css", "scene.js", "strip.js", "replay.js")
+FILES = ("strip.css", "replay.css", "frames.js", "scene.js", "strip.js", "replay.js")
 """Files in static/ of the page of a replay."""
 
 
@@ -49,7 +49,7 @@ def replay_page(
     fits_camera: bool = True,
 ) -> str:
     """Return the page of a replay as HTML. The page needs no other files and no network."""
-    colors = ", ".join("#{:02x}{:02x}{:02x}".format(*color) for color in table()[::15])
+    colors = ", ".join("#{:02x}{:02x}{:02x}".format(*color) for color in bar_colors(18, logarithmic).tolist())
     added = assets(
         FILES,
         strip=strip.html,

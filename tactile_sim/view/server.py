@@ -114,10 +114,19 @@ class Guard:
 
     Attributes:
         server: The viser server, or None before it is created.
+        page: Settings of the page, see `with_scripts`.
+        answers: Function of the query that answers a request, by path.
+        drawn: Whether any page has drawn its first frame.
     """
 
     def __init__(self, access: Access):
         self.server: viser.ViserServer | None = None
+        self.page = "{}"
+        self.answers: dict[str, Callable[[str], str]] = {
+            "/status": lambda _: PROTOCOL,
+            "/drawn": self._on_drawn,
+        }
+        self.drawn = False
         self._access = access
         self._connections: dict[_GuardedConnection, None] = {}
         """Open connections, oldest first."""
@@ -154,8 +163,9 @@ class Guard:
             if request.headers.get("Upgrade", "").lower() == "websocket":
                 _check_protocol(request)
                 return None
-            if request.path.partition("?")[0] == "/status":
-                return connection.respond(HTTPStatus.OK, PROTOCOL)
+            path, _, query = request.path.partition("?")
+            if path in self.answers:
+                return connection.respond(HTTPStatus.OK, self.answers[path](query))
             response = process_request(connection, request)
         except Refusal as refusal:
             return connection.respond(refusal.status, f"{refusal.reason}\n")
@@ -164,10 +174,15 @@ class Guard:
         assert response is not None
         response.headers.update(headers)
         if response.headers.get("Content-Type", "").startswith("text/html"):
-            response.body = with_scripts(bytes(response.body), response.headers["Content-Encoding"] == "gzip")
+            gzipped = response.headers["Content-Encoding"] == "gzip"
+            response.body = with_scripts(bytes(response.body), gzipped, self.page)
             del response.headers["Content-Length"]
             response.headers.update({"Content-Length": str(len(response.body)), "Cache-Control": "no-cache"})
         return response
+
+    def _on_drawn(self, _: str) -> str:
+        self.drawn = True
+        return ""
 
     def admit(self, connection: _GuardedConnection) -> None:
         """Register a connection. If there are too many, abort one.

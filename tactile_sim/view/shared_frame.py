@@ -106,7 +106,7 @@ class SharedFrame:
     """
 
     def __init__(self, scene: ViewScene, file: int | None = None, state_size: int = 0):
-        head = np.dtype([("sequence", "u8"), ("clients", "u4"), ("", "u4")])
+        head = np.dtype([("sequence", "u8"), ("clients", "u4"), ("drawn", "u4")])
         record = record_dtype(scene, state_size)
         self.file = os.memfd_create("tactile_sim_view") if file is None else file
         size = head.itemsize + record.itemsize
@@ -115,7 +115,7 @@ class SharedFrame:
         memory = mmap.mmap(self.file, size)
         view = memoryview(memory)
         self._sequence = view[:8].cast("Q")
-        self._clients = view[8:12].cast("I")
+        self._clients, self._drawn = view[8:12].cast("I"), view[12:16].cast("I")
         self._record = np.ndarray((), record, memory, head.itemsize)
         self._last_read = 0
 
@@ -127,6 +127,15 @@ class SharedFrame:
     @clients.setter
     def clients(self, number: int) -> None:
         self._clients[0] = number
+
+    @property
+    def drawn(self) -> bool:
+        """Whether any browser has drawn its first frame."""
+        return bool(self._drawn[0])
+
+    @drawn.setter
+    def drawn(self, drawn: bool) -> None:
+        self._drawn[0] = drawn
 
     def write(self, **fields: Any) -> None:
         """Write fields of the frame. The arguments are as in `update_record`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import warnings
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -53,6 +54,8 @@ class Viewer:
         with redirect_stdout(io.StringIO()), self._guard.installed():  # viser prints a greeting
             self.server = ViserServer(host=host, port=port, label=scene.title, verbose=False)
         self._guard.server = self.server
+        self._has_controls = controls is not None
+        self._set_page(scene)
         bound = self.server.get_port()
         if not endpoint.allow_other_port and port not in (0, bound):  # another program was faster
             self.close()
@@ -73,6 +76,8 @@ class Viewer:
             self._set_initial_camera(Viewpoint.of(scene, []))
         self.panel = Panel(self.server, scene, controls, self.scale, self._redraw)
         self._scene = BrowserScene(self.server, scene, self.panel.pointer)
+        if self.panel.probe:
+            self._guard.answers["/taxel"] = self.panel.probe.answer
         self.server.on_client_connect(self._on_connect)
         self.server.on_client_disconnect(lambda client: self.panel.pointer.leave(client.client_id))
 
@@ -80,6 +85,11 @@ class Viewer:
     def clients(self) -> int:
         """Number of connected browsers."""
         return len(self.server.get_clients())
+
+    @property
+    def drawn(self) -> bool:
+        """Whether any browser has drawn its first frame."""
+        return self._guard.drawn
 
     @property
     def live_view(self) -> LiveView | None:
@@ -108,6 +118,7 @@ class Viewer:
         """Show other bodies without skin. Cameras and inputs keep their state."""
         with self._lock, self.server.atomic():
             self.content, self._latest = scene, None
+            self._set_page(scene)
             self._scene.set_bodies(scene)
 
     def show_pending(self) -> None:
@@ -131,6 +142,15 @@ class Viewer:
                 self._camera.watch(client, WindowFit(self.server, client))
             if self._latest:
                 self.draw(self._latest)
+
+    def _set_page(self, scene: ViewScene) -> None:
+        settings = {
+            "scene": scene.title,
+            "meshes": len(scene.shapes),
+            "waiting": "reading the bag" if scene.bag else "starting physics",
+            "pulls": self._has_controls and len(scene.pushable_bodies) > 0,
+        }
+        self._guard.page = json.dumps(settings)
 
     def _set_initial_camera(self, viewpoint: Viewpoint) -> None:
         """Set the initial camera for browsers that connect later."""
@@ -166,11 +186,12 @@ class Viewer:
         if not self.content.extent:
             self._set_initial_camera(viewpoint)
         markers = ForceMarkers(self.server, viewpoint.radius, self.content.skin_bodies)
-        add_layers(self.server.gui, self.content, self._scene, markers, self.panel.legend)
-        self._cameras = Cameras(self.server, self.content, viewpoint)
-        if self.panel.probe:
-            parts = TreeParts(self._scene, markers, self._cameras, self.panel.probe)
-            self._tree = BodyTree(self.server, self.content, parts)
+        panel = self.panel
+        add_layers(self.server.gui, panel.look, self.content, self._scene, markers, panel.legend)
+        self._cameras = Cameras(self.server, panel.look, self.content, viewpoint)
+        if panel.probe and panel.measure:
+            parts = TreeParts(self._scene, markers, self._cameras, panel.probe)
+            self._tree = BodyTree(self.server, panel.measure, self.content, parts)
         return markers
 
     def _redraw(self) -> None:

@@ -39,7 +39,7 @@ class Goal:
         self.goal = GripperGoal(
             gripper, GripperCommand(*command), lambda outcome, text: self.outcomes.append(outcome)
         )
-        simulation.accept_grip(self.goal)
+        simulation.start_goal(self.goal)
 
 
 @pytest.mark.parametrize(("effort", "expected"), [(3.0, 3.0), (0.0, 7.0)])
@@ -97,7 +97,7 @@ def test_goal_is_replaced_by_commands_to_its_joints_alone(simulation, end):
     elif end == "reset":
         simulation.reset()
     else:
-        simulation.cancel_grip(goal.goal)
+        simulation.cancel_goal(goal.goal)
     simulation.step(500)
     assert goal.outcomes == [Outcome.REPLACED]
     held = TOUCH if end == "cancel" else 0.0

@@ -117,7 +117,7 @@ class Goal:
             lambda outcome, text: self.outcomes.append(outcome),
             self._watch,
         )
-        simulation.accept_goal(self.goal)
+        simulation.start_goal(self.goal)
 
     def _watch(self, set_points, present):
         self.error = max(self.error, abs(set_points - present)[0, 0])

@@ -7,9 +7,10 @@ import pytest
 pytest.importorskip("stable_baselines3", reason="installed by make test-extras only")
 
 from stable_baselines3 import PPO  # noqa: E402
-from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
+from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
 
-import tactile_sim.learning  # noqa: E402, F401  (registers the tasks)
+import tactile_sim.learning  # noqa: E402  (registers the tasks)
+from tactile_sim.learning.stable_baselines3 import make_vec_env  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,37 @@ def test_ppo_learns(task, touch, steps):
     assert any((old != new).any() for old, new in zip(before, after, strict=True))
     action, _ = model.predict(environments.reset())
     assert action.shape == (2, *environments.action_space.shape)
+    assert np.isfinite(evaluate_policy(model, environments, n_eval_episodes=2)).all()
+
+
+def test_batch_equals_single_environments():
+    """Each environment runs through the same episodes as the vector environment of Gymnasium."""
+    ours = make_vec_env("tactile_sim/BallBalance-v0", 3, seed=5)
+    other = gymnasium.make_vec("tactile_sim/BallBalance-v0", 3)
+    seen, (wanted, _) = ours.reset(), other.reset(seed=5)
+    assert np.array_equal(seen, wanted)
+    random = np.random.default_rng(0)
+    for _ in range(600):
+        actions = random.uniform(-1, 1, (3, 2))
+        seen, rewards, ended, infos = ours.step(actions)
+        wanted, expected, terminated, truncated, _ = other.step(actions)
+        assert np.array_equal(rewards, expected.astype(np.float32))
+        assert np.array_equal(ended, terminated | truncated)
+        if ended.any():
+            break
+        assert np.array_equal(seen, wanted)
+    assert ended.any()
+    for env in np.flatnonzero(ended):
+        assert np.array_equal(infos[env]["terminal_observation"], wanted[env])
+        assert not np.array_equal(seen[env], wanted[env])  # the first of the next episode
+        assert infos[env]["TimeLimit.truncated"] == truncated[env]
+        assert infos[env]["episode"]["l"] > 0
+
+
+@pytest.mark.parametrize("name", ["CartPole-v1", "nobody/Knows-v0"])
+def test_other_environments_are_refused(name):
+    with pytest.raises(tactile_sim.ConfigError, match=name.split("/")[0]):
+        make_vec_env(name, 2)
 
 
 def test_checker_of_stable_baselines_passes():

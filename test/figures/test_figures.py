@@ -137,8 +137,8 @@ def test_peak_is_at_landing_with_the_poses_of_that_time(fall):
     recording = recorded(fall)
     assert recording.touch.peak.stamp == LANDING * STEP
     fig = figure("peak", recording)
-    assert "0.200 s" in fig.get_suptitle() and "29.4 N" in fig.axes[0].get_title(loc="left")
-    assert "29.4 N" in {text.get_text() for text in fig.axes[0].texts}, "net force"
+    assert "0.200 s" in fig.get_suptitle() and "sum 29.4 N" in fig.axes[0].get_title(loc="left")
+    assert "net 29.4 N" in {text.get_text() for text in fig.axes[0].texts}
     colors = fig.axes[0].collections[-1].get_facecolor()[:, :3]
     assert (np.ptp(colors, axis=1) > 0.2).sum() == GRID**2  # unloaded taxels are gray
 

@@ -30,7 +30,9 @@ def test_uspa44_has_16_taxels_at_its_pitch_with_ids_and_axes_in_order():
     assert skin.ids.tolist() == list(range(16))
     np.testing.assert_array_equal(4 * pad.rows + pad.columns, skin.ids)
     np.testing.assert_array_equal(skin.axes, np.tile(np.eye(3), (16, 1, 1)))
-    assert made.stream_of("tip") == "tactile/tip" and made.pad_rates == {"tactile/tip": 500.0}
+    assert made.schedule.pad_stream("tip") == "tactile/tip" and made.schedule.pad_rates == {
+        "tactile/tip": 500.0
+    }
     assert made.signal_chain.staged.all()
 
 
@@ -254,7 +256,7 @@ def test_keys_of_a_pad_override_those_of_its_preset():
         sensor={"tip": {"saturation": {"level": 2.0}}},
     )
     assert made.skin.positions[1] - made.skin.positions[0] == pytest.approx([PITCH[0], 0, 0])
-    assert len(made.skin.positions) == 6 and made.pad_rates == {"tactile/tip": 50.0}
+    assert len(made.skin.positions) == 6 and made.schedule.pad_rates == {"tactile/tip": 50.0}
     assert not made.skin.pads[0].ignores_outside
     for reading, expected in ((10.0, 2.0), (0.0123, 0.012)):  # the quantisation from the preset remains
         out = made.signal_chain.peek(0, np.tile([0, 0, reading], (6, 1)))

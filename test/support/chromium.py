@@ -23,7 +23,9 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox",
             "--disable-gpu-compositing"]  # fmt: skip
 WIDTH, HEIGHT, PANEL = 720, 440, 324
-"""Size of the window and width of the panel [px], small because of software rendering."""
+"""Size of the window and width of the panel [CSS px]."""
+SCALE = 0.5
+"""Pixels of the screen per CSS pixel, small because of software rendering."""
 PATIENCE = 90_000
 """Timeout of all waits [ms]."""
 LIGHT = """
@@ -31,8 +33,14 @@ const context = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (type, options) {
   return context.call(this, type, { ...options, antialias: false });
 };
+Object.defineProperty(Object.prototype, "castShadow", { get: () => false, set() {} });
 """
-"""Script that makes a page draw without antialiasing, to save processor time."""
+"""Script that makes a page draw without antialiasing and shadows, which take most of the processor time."""
+BLIND = """
+for (const name of ["drawArrays", "drawArraysInstanced", "drawElements", "drawElementsInstanced"])
+  WebGL2RenderingContext.prototype[name] = () => {};
+"""
+"""Script that makes a page draw nothing in its scene. Everything else works, also the pointer."""
 
 
 @contextmanager
@@ -62,7 +70,8 @@ def screenshot(page, name):
     if folder := os.environ.get("TACTILE_SIM_SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         Path(folder, f"{name}.png").write_bytes(taken)
-    return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
+    pixels = np.asarray(Image.open(BytesIO(taken)).convert("RGB"))
+    return pixels[:, : pixels.shape[1] * (WIDTH - PANEL) // WIDTH]
 
 
 def drawn(page, name):
@@ -80,7 +89,7 @@ def drawn(page, name):
 
 
 def active_pixels(pixels):
-    """Return the number of bright orange and yellow pixels: hundreds during contact, otherwise none."""
+    """Return the number of bright orange and yellow pixels: many during contact, otherwise none."""
     red, _, blue = np.moveaxis(pixels.astype(int), 2, 0)
     return int(((red > 170) & (red > blue + 60)).sum())
 

@@ -1,6 +1,6 @@
 """Action rules, drag, friction and motion, compared with formulas and with PyBullet.
 
-free_motion.npz and random_goals.npz were recorded from trifinger_simulation 2.0.0 with
+free_motion.npz and contacts.npz were recorded from trifinger_simulation 2.0.0 with
 tools/record_trifinger.py.
 """
 
@@ -251,13 +251,19 @@ def test_free_motion_differs_without_drag():
 
 
 GOAL_STEPS = 250
-DIRECTION = {3: 0.07, 5: 0.15}
-"""Bounds of sequences in which the direction of Bullet's friction matters, see docs/trifinger.md [rad]."""
+CLOSE = 0.02
+"""Maximum deviation from PyBullet in contact [rad]."""
 
 
-def recorded_goals(name):
-    with np.load(Path(__file__).with_name("random_goals.npz")) as file:
-        return file[name].astype(float)
+@pytest.fixture(scope="module")
+def peer():
+    with np.load(Path(__file__).with_name("contacts.npz")) as file:
+        return dict(file)
+
+
+def root_mean_square(errors):
+    """Return the root mean square of each sequence."""
+    return np.sqrt(np.mean(errors**2, axis=(-2, -1)))
 
 
 def reached(goals):
@@ -272,17 +278,63 @@ def reached(goals):
 
 
 @pytest.mark.parametrize("sequence", range(6))
-def test_joints_reach_random_goals_as_in_pybullet(sequence):
-    errors = reached(recorded_goals("goals")[sequence]) - recorded_goals("positions")[sequence]
-    assert np.sqrt(np.mean(errors**2)) < DIRECTION.get(sequence, 0.02)
+def test_joints_reach_random_goals_as_in_pybullet(peer, sequence):
+    """In PyBullet, the direction of friction and the positions reached depend on the axes of the world."""
+    positions = reached(peer["goals"][sequence].astype(float))
+    assert root_mean_square(positions - peer["turned"][sequence]) < CLOSE
+    if sequence not in (3, 5):
+        assert root_mean_square(positions - peer["positions"][sequence]) < CLOSE
 
 
-def test_friction_is_equal_in_all_directions():
+def test_positions_in_pybullet_depend_on_the_axes_of_the_world(peer):
+    assert root_mean_square(peer["positions"] - peer["turned"])[[3, 5]].min() > 0.05
+
+
+def test_friction_is_equal_in_all_directions(peer):
     """The robot is symmetric, so at equal goals its three fingers move equally. In PyBullet they do not."""
 
     def spread(positions):
         return np.ptp(positions.reshape(-1, 3, 3), axis=1).max()
 
-    goals = recorded_goals("goals")[5, :, :3]
+    goals = peer["goals"][5, :, :3].astype(float)
     assert spread(reached(np.tile(goals, 3))) < 0.01
-    assert spread(recorded_goals("alike")) > 0.5
+    assert spread(peer["alike"]) > 0.5
+
+
+IMPOSSIBLE = {"trifingerone": 2, "fingeredu": 1}
+"""Number of fingers that rest on contacts whose normals no facet has, see docs/trifinger.md."""
+
+
+@pytest.mark.parametrize("finger_type", finger_types_data.get_valid_finger_types())
+def test_fingers_rest_where_they_do_in_pybullet(peer, finger_type):
+    goals, positions, rests = (peer[f"{finger_type}/{name}"] for name in ("goals", "positions", "rests"))
+    finger, moved = SimFinger(finger_type), []
+    for goal, position, resting in zip(goals.astype(float), positions.astype(float), rests, strict=True):
+        finger.reset_finger_positions_and_velocities(position)
+        for _ in range(GOAL_STEPS):
+            t = finger.append_desired_action(finger.Action(position=goal))
+        change = np.abs(finger.get_observation(t + 1).position - position)
+        moved.extend(change.reshape(-1, 3).max(axis=1)[resting])
+    assert (np.array(moved) > CLOSE).sum() == IMPOSSIBLE.get(finger_type, 0)
+
+
+STOPS = {
+    "fingerone": ((-1.5708, 1.5708), (-1.3282, 4.4942), (-2.7725, 2.4723)),
+    # The middle joint stops at -0.08 in PyBullet, because the hull of the middle link touches the base.
+    "fingeredu": ((-1.5708, 1.5708), (-1.5708, 1.5708), (-3.1416, 3.1416)),
+    "fingerpro": ((-0.33, 1.0), (0.0, 1.57), (-2.7, 0.0)),
+}
+"""Positions at which each joint stops in PyBullet in both directions [rad]."""
+
+
+@pytest.mark.parametrize("finger_type", STOPS)
+def test_joints_stop_where_they_do_in_pybullet(finger_type):
+    start = np.array(finger_types_data.get_initial_joint_positions(finger_type), float)
+    finger = SimFinger(finger_type, robot_position_offset=(0, 0, HEIGHT))
+    for joint, stops in enumerate(STOPS[finger_type]):
+        for direction, stop in zip((-10, 10), stops, strict=True):
+            finger.reset_finger_positions_and_velocities(start)
+            action = finger.Action(position=start + direction * np.eye(3)[joint])
+            for _ in range(1500):
+                t = finger.append_desired_action(action)
+            assert finger.get_observation(t + 1).position[joint] == pytest.approx(stop, abs=0.015)

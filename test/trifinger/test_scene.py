@@ -68,7 +68,7 @@ def test_border_has_the_shape_of_its_mesh(finger_type):
                 for group in (drawn, colliding)
             ]
             assert away[0] > 0
-            assert away[1] == pytest.approx(away[0], abs=1.5e-3)
+            assert away[1] == pytest.approx(away[0], abs=1e-3)
 
 
 @pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone"])

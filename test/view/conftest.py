@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from support.chromium import CHROMIUM, HEIGHT, LIGHT, SOFTWARE, WIDTH
+from support.chromium import BLIND, CHROMIUM, HEIGHT, LIGHT, SCALE, SOFTWARE, WIDTH
 from support.chromium import PATIENCE as PAGE_PATIENCE
 from support.domain import own_domain
 from support.published_view import SCENE, FakeProcess, Output
@@ -97,7 +97,7 @@ def running(tmp_path):
     """Return a function that runs a simulation with these parameters and returns its view."""
     started = []
 
-    def start(**parameters):
+    def start(presents=False, **parameters):
         (tmp_path / "scene.xml").write_text(SCENE)
         mapping = {"scene": "scene.xml", "skin": {"scales": {"box": 0.05}}, **parameters}
         simulation = Simulation(config.from_mapping(mapping, tmp_path, "test"))
@@ -105,7 +105,7 @@ def running(tmp_path):
         publisher = ViewPublisher(simulation, view)
         view.output = Output()
         view.runner = runner = Runner(simulation, view.output)
-        publisher.serve(runner)
+        publisher.serve(runner, presents=presents)
         thread = threading.Thread(target=runner.run, daemon=True)
         started.append((runner, thread))
         thread.start()
@@ -145,12 +145,11 @@ def visits(browser):
     def visits():
         pages = []
 
-        def visit(address, size=(WIDTH, HEIGHT), scale=1.0):
+        def visit(address, size=(WIDTH, HEIGHT), drawn=False):
             viewport = {"width": size[0], "height": size[1]}
-            page = browser.new_page(viewport=viewport, device_scale_factor=scale)
+            page = browser.new_page(viewport=viewport, device_scale_factor=SCALE)
             pages.append(page)
-            if address.startswith("http"):  # replays take more processor time with it
-                page.add_init_script(LIGHT)
+            page.add_init_script(LIGHT if drawn else BLIND)
             page.set_default_timeout(PAGE_PATIENCE)
             page.goto(address)
             # hides the notification about software rendering
@@ -166,9 +165,6 @@ def visits(browser):
 
 @pytest.fixture
 def visit(visits):
-    """Return a function that opens a page in Chromium.
-
-    A page with a small scale costs less processor time; its screenshots are small, too.
-    """
+    """Return a function that opens a page in Chromium. It draws the scene only if a test asks for it."""
     with visits() as visit:
         yield visit

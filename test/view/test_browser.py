@@ -14,7 +14,7 @@ from mcap.reader import make_reader
 from PIL import Image
 from rosbags.highlevel import AnyReader
 from support.chromium import (
-    LIGHT,
+    BLIND,
     PATIENCE,
     active_pixels,
     contrast,
@@ -41,7 +41,7 @@ from tactile_sim.view.content import Shape, ViewFrame, ViewScene, box
 from tactile_sim.view.model_scene import scene_of_simulation
 from tactile_sim.view.viewer import Viewer
 
-OUTAGE = 60.0
+OUTAGE = 25.0
 """Duration of the outage [s].
 
 Chromium delays websockets after about 16 failures, and viser's page causes one per second.
@@ -94,7 +94,7 @@ def outage(playwright, tmp_path_factory):
         try:
             server.show(paused_frame(1.0))
             for tab in tabs:
-                tab.add_init_script(LIGHT)
+                tab.add_init_script(BLIND)
                 tab.set_default_timeout(PATIENCE)
                 tab.bring_to_front()
                 tab.goto(server.url)
@@ -108,7 +108,7 @@ def outage(playwright, tmp_path_factory):
 
 
 def test_tabs_report_an_outage(outage):
-    """Start the outage that `test_tabs_reconnect_after_an_outage_of_60_s` ends."""
+    """Start the outage that `test_tabs_reconnect_after_a_long_outage` ends."""
     for tab in outage.tabs:
         tab.get_by_role("status").wait_for()
 
@@ -116,7 +116,7 @@ def test_tabs_report_an_outage(outage):
 def only_taxels(page):
     """Make the bodies transparent, so that only the taxels are visible."""
     page.get_by_label("transparent").check()
-    unfold(page, "Layers")
+    unfold(page, "Look")
     for layer in ("force arrows", "contact points"):
         page.get_by_label(layer).uncheck()
     if page.get_by_label("feelers").is_visible():
@@ -125,7 +125,7 @@ def only_taxels(page):
 
 
 def test_cube_is_active_after_landing_and_buttons_work(start, visit):
-    page = visit(start("view", "touch_cube", "--port", 0)[1])
+    page = visit(start("view", "touch_cube", "--port", 0)[1], drawn=True)
     press(page, "Pause")
     wait_for_text(page, "paused")
     only_taxels(page)
@@ -136,24 +136,19 @@ def test_cube_is_active_after_landing_and_buttons_work(start, visit):
     enter(page, "steps per click", str(FALL))
     press(page, "Step")
     until(lambda: seconds(page) == pytest.approx(began + FALL * 0.002))
-    until(lambda: active_pixels(screenshot(page, "touch_cube_rests")) > 200)
+    until(lambda: active_pixels(screenshot(page, "touch_cube_rests")) > 50)
     press(page, "Run")
     until(lambda: seconds(page) > began + FALL * 0.002 + 0.1)
     press(page, "Throw a ball")
     wait_for_text(page, re.compile("'ball_1'"))
 
 
-def test_paused_scene_says_what_it_waits_for_until_it_runs(start, visit):
-    page = visit(start("view", "balance", "--port", 0)[1])
-    wait_for_text(page, "paused")
-    text = page.get_by_role("note").inner_text()
-    assert "Run" in text and config.load("balance").web.note in text
-    screenshot(page, "balance_waits")
-    press(page, "Run")
-    page.get_by_role("note").wait_for(state="hidden")
+def test_paused_scene_says_what_it_waits_for():
+    pause, *_, note = scene_of_simulation(Simulation("balance")).start_hints
+    assert "Run" in pause and note == config.load("balance").web.note
 
 
-@pytest.mark.parametrize("name", shipped_names("config"))
+@pytest.mark.parametrize("name", sorted({*shipped_names("config")} - {"trifingeredu", "trifingerone"}))
 def test_first_screen_shows_touch(open_view, visit, name):
     simulation = Simulation(config.load(name))
     if not simulation.settings.start_paused:
@@ -169,7 +164,7 @@ def test_first_screen_shows_touch(open_view, visit, name):
     )
     viewer = open_view(scene)
     viewer.show(replace(frame, readings=np.zeros_like(frame.readings)))
-    page = visit(viewer.url)
+    page = visit(viewer.url, drawn=True)
     until(lambda: viewer.clients == 1)
     unlit = drawn(page, f"{name}_without_touch")
     if name.startswith("trifinger"):
@@ -178,12 +173,12 @@ def test_first_screen_shows_touch(open_view, visit, name):
 
     def visible():
         pixels, ratio = contrast(screenshot(page, f"{name}_touch"), unlit)
-        return pixels > 200 and ratio > MIN_CONTRAST
+        return pixels > 50 and ratio > MIN_CONTRAST
 
     until(visible, 20.0)
 
 
-def test_tabs_reconnect_after_an_outage_of_60_s(outage):
+def test_tabs_reconnect_after_a_long_outage(outage):
     time.sleep(max(outage.stopped + OUTAGE - time.monotonic(), 0.0))
     lost = [int(re.search(r"(\d+) s ago", tab.get_by_role("status").inner_text())[1]) for tab in outage.tabs]
     assert all(seconds >= OUTAGE - 5.0 for seconds in lost)
@@ -218,10 +213,10 @@ def test_bag_plays_and_seeks(start, visit, tmp_path):
     making = Making(tmp_path / "fall")
     Cube().write(making)
     making.bag.close()
-    page = visit(start("view", making.bag.folder, "--port", 0)[1])
+    page = visit(start("view", making.bag.folder, "--port", 0)[1], drawn=True)
     until(lambda: seconds(page) == 1.0)  # it plays to its end without input
     only_taxels(page)
-    until(lambda: active_pixels(screenshot(page, "bag_rests")) > 1000)
+    until(lambda: active_pixels(screenshot(page, "bag_rests")) > 250)
     enter(page, "time [s]", "0.1")
     until(lambda: seconds(page) == 0.1)
     until(lambda: active_pixels(screenshot(page, "bag_falls")) < 10)
@@ -281,15 +276,16 @@ def test_page_is_loading_until_the_first_frame(box_view, visit):
     page = visit(viewer.url)
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
-    word = page.get_by_text("loading", exact=True)
-    word.wait_for()
-    page.get_by_text("waiting for data").wait_for()  # the panel is there, but no frame
-    assert word.is_visible()
+    cover = page.locator("#loading")
+    assert viewer.content.title in cover.inner_text() and viewer.content.title in page.title()
+    cover.get_by_text("starting physics").wait_for()  # all meshes are there, but no frame
+    assert cover.is_visible() and not viewer.drawn
     viewer.show(paused_frame(0.0))
-    word.wait_for(state="detached")
+    cover.wait_for(state="detached")
+    until(lambda: viewer.drawn)
     other = visit(viewer.url)
-    other.get_by_text("0.000 s").wait_for()
-    other.get_by_text("loading", exact=True).wait_for(state="detached")
+    other.locator("#loading").wait_for(state="detached")
+    assert active_pixels(screenshot(other, "opened")) == 0
     assert errors == []
 
 
@@ -304,7 +300,7 @@ FPS = 30
 """Default frame rate of films [Hz]."""
 STEPS, DURATION = 150, 0.3
 """Number of recorded steps of 2 ms, and their total duration [s]. The cube rests on the table."""
-LEGEND = 90
+LEGEND = 45
 """Height of the part of an image that contains the legend [px]."""
 
 
@@ -318,7 +314,7 @@ def test_recording_becomes_bag_film_and_replay(start, visit, browser, tmp_path):
     folder, cube = tmp_path / "out", tmp_path / "cube.yaml"
     cube.write_text(CONFIG)
     process, url = start("view", cube, "--port", 0, "--out", folder)
-    page = visit(url)
+    page = visit(url, drawn=True)
     unfold(page, "Record and save")
     assert page.get_by_role("button", name="Film (MP4)").is_disabled()
     page.get_by_label("reset to").click()
@@ -333,13 +329,13 @@ def test_recording_becomes_bag_film_and_replay(start, visit, browser, tmp_path):
     until(lambda: seconds(page) == pytest.approx(began + DURATION))
     press(page, "Stop recording")
     wait_for_text(page, re.compile("recorded .* MB: "))
-    until(lambda: active_pixels(screenshot(page, "recorded")[LEGEND:]) > 200)
+    until(lambda: active_pixels(screenshot(page, "recorded")[LEGEND:]) > 50)
 
     saved = tmp_path / "image.png"
     download(page, "Image (PNG)").save_as(saved)
     canvas = page.evaluate("(({ width, height }) => [width, height])(window.__viserMutable.canvas)")
     image = Image.open(saved).convert("RGB")
-    assert list(image.size) == canvas and active_pixels(np.asarray(image)[LEGEND:]) > 200
+    assert list(image.size) == canvas and active_pixels(np.asarray(image)[LEGEND:]) > 50
 
     [bag] = folder.iterdir()
     with AnyReader([bag]) as reader:

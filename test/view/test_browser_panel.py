@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.chromium import (
-    PANEL,
     WIDTH,
     active_pixels,
     enter,
@@ -24,16 +23,22 @@ from support.chromium import (
 )
 from support.view_clients import SCENE, Recorder, pads_scene
 
+from tactile_sim import config
 from tactile_sim.figures.arrows import NORMAL
+from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ImageInfo, StageSwitch, ViewFrame
+from tactile_sim.view.model_scene import scene_of_simulation
 
-COARSE = 0.25
-"""Scale of pages whose pixels are not examined."""
 PHONE = (390, 844)
 """Window size of a phone [px]."""
 NOTES = """() => [...document.querySelectorAll("[role=note]")].filter((note) => note.getClientRects().length)
   .map((note) => [note.getBoundingClientRect().toJSON(), note.innerText])"""
 """Script that returns the place and the text of each visible note."""
+
+
+SECTIONS = """() => [...document.querySelectorAll(".mantine-Paper-root:has(> [inert]) > .mantine-Paper-root")]
+  .map((title) => title.textContent)"""
+"""Script that returns the titles of the panel's sections."""
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,7 @@ def box_page(viewers, visits):
     with viewers() as open_view, visits() as visit:
         viewer = open_view(controls=recorder)
         viewer.show(paused_frame(0.0))
-        page = visit(viewer.url, scale=COARSE)
+        page = visit(viewer.url)
         unfold(page, "Actuators (2)")
         until(lambda: field(page, "turn").input_value() == "3")  # the current control
         yield viewer, recorder.requests, page
@@ -116,7 +121,7 @@ def test_panel_of_a_phone_starts_closed_and_shows_its_hint_above_the_scene(open_
     hints = ("Paused: press Run.", "It waits for examples/balance.py.")
     viewer = open_view(replace(SCENE, start_hints=hints), Recorder())
     viewer.show(paused_frame(0.0))
-    page = visit(viewer.url, PHONE, COARSE)
+    page = visit(viewer.url, PHONE)
     run = page.get_by_role("button", name="Run", exact=True)
     title = page.get_by_text(SCENE.title, exact=True)
     until(lambda: not run.is_visible() and title.bounding_box()["y"] > 0.9 * PHONE[1])  # the panel slides
@@ -131,10 +136,6 @@ def test_panel_of_a_phone_starts_closed_and_shows_its_hint_above_the_scene(open_
     until(lambda: [box["top"] < 0.3 * PHONE[1] for box, _ in notes(page)] == [True])
     viewer.show(replace(paused_frame(0.5), paused=False))
     until(lambda: notes(page) == [])
-
-
-CENTER = (WIDTH - PANEL) // 2
-"""Column of the image between both bodies."""
 
 
 @pytest.fixture
@@ -171,8 +172,8 @@ def two_bodies(open_view):
 
 def lit(page):
     """Return two booleans: whether taxels glow in the left half of the scene, and in the right half."""
-    pixels = screenshot(page, "tree")
-    return active_pixels(pixels[:, :CENTER]) > 100, active_pixels(pixels[:, CENTER:]) > 100
+    halves = np.array_split(screenshot(page, "tree"), 2, axis=1)
+    return tuple(active_pixels(half) > 25 for half in halves)
 
 
 def arrows(viewer):
@@ -189,8 +190,8 @@ def test_tree_hides_and_selects_bodies(two_bodies, visit):
     for message in ("", "1 hide", "1 hide 9", "1 hide -1", "1 hide one", "1 close 0", "1 hide " + "9" * 5000):
         viewer._tree._act(message, None)
     assert arrows(viewer) == {-0.1, 0.1}
-    page = visit(viewer.url)
-    unfold(page, "Bodies (2)")
+    page = visit(viewer.url, drawn=True)
+    unfold(page, "Measure")
     base, left = (page.get_by_role("checkbox", name=f"show {name}") for name in ("base", "left"))
     left.uncheck()
     until(lambda: lit(page) == (False, True))
@@ -222,8 +223,8 @@ def test_filter_finds_rows_in_folded_levels(open_view, visit):
     scene = pads_scene(("world", *names), [0, *range(30)], {name: name for name in names})
     viewer = open_view(scene)
     viewer.show(ViewFrame(0.0, np.zeros((31, 3)), np.tile([1.0, 0, 0, 0], (31, 1)), paused=True))
-    page = visit(viewer.url, scale=COARSE)
-    unfold(page, "Bodies (30)")
+    page = visit(viewer.url)
+    unfold(page, "Measure")
     last = page.get_by_role("button", name="link_29", exact=True)
     until(lambda: page.locator(".view-tree button.name:visible").count() == 14)
     assert last.is_hidden()
@@ -247,7 +248,7 @@ def test_switch_of_a_stage_changes_readings(running, open_view, visit):
     viewer.show(process.latest())
     assert viewer._latest.readings.any()
     page = visit(viewer.url)
-    unfold(page, "Sensor stages")
+    unfold(page, "Sensor")
     box = page.get_by_role("checkbox", name=re.compile("offset"))
     box.wait_for()
     page.get_by_role("checkbox", name=re.compile("gain")).wait_for()
@@ -265,7 +266,7 @@ def test_fast_images_cause_no_errors(open_view, visit):
     viewer = open_view(scene)
     frame = paused_frame(0.0, readings=np.zeros(3))
     viewer.show(replace(frame, images=(np.zeros((8, 16), np.uint8),)))
-    page = visit(viewer.url, scale=COARSE)
+    page = visit(viewer.url)
     errors = []
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("requestfailed", lambda request: errors.append(request.url))
@@ -281,6 +282,32 @@ def test_fast_images_cause_no_errors(open_view, visit):
     }"""
     until(lambda: image.evaluate(read) == 100)
     assert errors == []
+
+
+@pytest.mark.parametrize("size", [(1280, 720), PHONE])
+def test_legend_chart_and_map_are_visible_without_scrolling(two_bodies, visit, size):
+    page = visit(two_bodies.url, size)
+    page.locator("#loading").wait_for(state="detached")
+    page.get_by_role("button", name="logarithmic").wait_for()
+    for name in ("legend", "chart", "map"):
+        part = page.locator(f'[data-hud="{name}"]:visible')
+        until(lambda part=part: part.count() == 1)
+        area = part.bounding_box()
+        assert 0 <= area["x"] <= area["x"] + area["width"] <= size[0]
+        assert 0 <= area["y"] <= area["y"] + area["height"] <= size[1]
+        assert area["width"] > 100 and area["height"] > 50
+    screenshot(page, f"layout_{size[0]}")
+    press(page, "logarithmic")
+    page.get_by_text("logarithmic, automatic end").locator("visible=true").wait_for()
+
+
+def test_panel_has_at_most_six_sections(open_view, visit):
+    viewer = open_view(scene_of_simulation(Simulation(config.load("touch_cube"))), Recorder())
+    viewer.show(ViewFrame(0.0, np.zeros((7, 3)), np.tile([1.0, 0, 0, 0], (7, 1)), paused=True))
+    page = visit(viewer.url)
+    page.locator("#loading").wait_for(state="detached")
+    titles = page.evaluate(SECTIONS)
+    assert [title.split()[0] for title in titles] == ["Motion", "Look", "Measure", "Record", "Sensor"]
 
 
 MIN_RATIO = 4.5
@@ -343,14 +370,12 @@ def test_all_texts_meet_wcag_aa(open_view, visit, tmp_path):
     viewer = open_view(scene, Recorder())
     frame = paused_frame(0.0, readings=np.ones(1), forces=np.ones((1, 3)), enabled=np.array([True]))
     viewer.show(replace(frame, images=(np.zeros((8, 16), np.uint8),), fault="too fast"))
-    page = visit(viewer.url, (900, 1700), COARSE)
+    page = visit(viewer.url, (900, 1700))
     wait_for_text(page, "too fast")
     page.add_style_tag(content=".mantine-Notifications-root { display: block !important }")
-    for folder in ("Color scale", "Camera", "Layers", "Record and save", "Skin", "Actuators (2)"):
+    for folder in ("Look", "Record and save", "Sensor", "Actuators (2)"):
         unfold(page, folder, exact=True)
-    for folder in ("Bodies", "Sensor stages"):
-        unfold(page, folder)
-    page.get_by_text("Click on a body").click()  # the page receives keys from now on
+    page.get_by_text("Measure", exact=True).click()  # the page receives keys from now on
     viewer.notify("a notice")
     wait_for_text(page, "a notice")
     page.keyboard.press("?")

@@ -51,7 +51,7 @@ def move(page, name):
     """Move the camera with a button."""
     before = settled(page)
     if not page.get_by_role("button", name=name, exact=True).is_visible():
-        unfold(page, "Camera", exact=True)
+        unfold(page, "Look", exact=True)
     press(page, name)
     until(lambda: not np.allclose(camera(page), before, atol=1e-3))
     return settled(page)
@@ -80,13 +80,11 @@ def test_view_of_a_recording_opens_like_the_live_view(start, visit, cube, tmp_pa
     page = visit(url)
     wait_for_text(page, "paused")
     moved = move(page, "side")
-    unfold(page, "Color scale")
     enter(page, "end of scale", "2.5")
-    page.get_by_label("logarithmic").uncheck()
+    press(page, "logarithmic")
     unfold(page, "Record and save")
     press(page, "Record")
     wait_for_text(page, re.compile("recording .* MB"))
-    unfold(page, "Layers")
     page.get_by_label("taxels as dots").check()  # also changes during the recording
     page.wait_for_timeout(1500)
     enter(page, "steps per click", "50")
@@ -97,15 +95,14 @@ def test_view_of_a_recording_opens_like_the_live_view(start, visit, cube, tmp_pa
     process.wait(PATIENCE / 1000)
     [folder] = (tmp_path / "out").iterdir()
     first, *_, last = views(folder)
-    assert (first.scale_end, first.logarithmic, first.dots, last.dots) == (2.5, False, False, True)
+    assert (first.scale_end, first.logarithmic, first.dots, last.dots) == (2.5, True, False, True)
     assert np.degrees(last.field_of_view) == pytest.approx(moved[-1])
 
     shown = visit(start("view", folder, "--port", "0")[1])
     until(lambda: len(camera(shown)) and np.allclose(camera(shown), moved, atol=1e-3))
-    unfold(shown, "Color scale")
+    unfold(shown, "Look")
     assert float(field(shown, "end of scale").input_value()) == 2.5
-    assert not shown.get_by_label("logarithmic").is_checked()
-    unfold(shown, "Layers")
+    shown.get_by_text("logarithmic, fixed end").wait_for()
     assert shown.get_by_label("taxels as dots").is_checked()
 
 

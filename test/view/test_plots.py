@@ -55,6 +55,9 @@ def test_discontinuous_frame_starts_a_segment():
 def test_gap_in_time_starts_a_segment():
     stored = history(forced(1.0, 3.0), forced(1.0 + MAX_GAP, 4.0), forced(3.0, 5.0))
     assert [len(times) for times, _ in segments(stored)] == [2, 1]
+    [(times, forces)] = stored.links()  # nothing was drawn, but the contact was not lost
+    assert (times.tolist(), forces[:, 0].tolist()) == ([MAX_GAP - 2.0, 0.0], [4.0, 5.0])
+    assert history(forced(1.0, 3.0), forced(3.0, 5.0, discontinuous=True)).links() == []
 
 
 def test_single_steps_are_joined_and_the_last_frame_ends_the_segment():

@@ -73,7 +73,7 @@ def test_readings_of_stateful_stages_are_published_also_after_a_reset(running):
     wait_until(lambda: view.runner.simulation.time > 1.0)
     call(view, lambda: view.runner.pause(True))
     wait_until(lambda: view.latest().paused)
-    published = view.runner.simulation.published_readings
+    published = view.runner.simulation.published[0]
     assert view.latest().readings == pytest.approx(np.linalg.norm(published, axis=1))
     assert published.any()
     view.request("reset")
@@ -266,3 +266,22 @@ def test_switch_request_removes_the_stage_from_the_readings(running):
     assert view.latest().readings == pytest.approx(3**0.5)  # an offset of 1 N on each channel
     view.request("set_switch", key.replace("offset", "noise"), True)
     wait_until(lambda: key.replace("offset", "noise") in "".join(view.notices))
+
+
+def test_physics_waits_until_a_browser_has_drawn_the_first_frame(running):
+    view = running(presents=True, real_time_factor=0.0)
+    view.shared.clients = 1
+    assert view.latest().time == 0.0
+    view.shared.drawn = True
+    wait_until(lambda: view.runner.simulation.time > 0.1)
+
+
+def test_scene_is_repeated_until_a_user_requests_anything(running):
+    view = running(presents=True, real_time_factor=0.0, web={"repeat": 0.2})
+    view.shared.clients, view.shared.drawn, simulation = 1, True, view.runner.simulation
+    wait_until(lambda: simulation.step_count - simulation.steps_since_reset > 2 * 0.2 / 0.002)
+    view.request("set_view", "{}")  # the page sends it by itself
+    resets = simulation.step_count - simulation.steps_since_reset
+    wait_until(lambda: simulation.step_count - simulation.steps_since_reset > resets)
+    view.request("set_control", 0, 0.5)
+    wait_until(lambda: simulation.steps_since_reset > 3 * 0.2 / 0.002)

@@ -173,3 +173,21 @@ def test_a_folder_in_which_no_file_can_be_made_is_refused_at_the_start():
     for folder in (Path(__file__) / "new", Path("/proc/new")):
         with raises(CommandError, str(folder)):
             Endpoint().output_folder(folder)
+
+
+@pytest.mark.parametrize("options", [(), ("--no-browser",)])
+def test_terminal_with_a_display_opens_a_browser(options, tmp_path):
+    opened, program = tmp_path / "opened", tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    program.chmod(0o755)
+    terminal, end = os.openpty()
+    environment = os.environ | {"DISPLAY": ":9", "BROWSER": str(program)}
+    arguments = ["touch_cube", "--port", "0", "--duration", "2", *options]
+    with subprocess.Popen(
+        [*VIEW, *arguments], stdout=end, stderr=subprocess.DEVNULL, env=environment
+    ) as view:
+        assert view.wait(PATIENCE) == 0
+    os.close(end)
+    url = os.read(terminal, 1000).decode().split()[-1]
+    os.close(terminal)
+    assert (opened.read_text().strip() if opened.exists() else None) == (None if options else url)

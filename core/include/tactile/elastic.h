@@ -16,6 +16,7 @@
 #include "tactile/layer.h"
 #include "tactile/skin.h"
 #include "tactile/solids.h"
+#include "tactile/thick_layer.h"
 
 namespace tactile {
 
@@ -71,6 +72,7 @@ struct ElasticScratch {
   std::vector<size_t> source;    // one load from each of these geoms
   TriangleBins triangles;
   Layer layer;
+  ThickLayer thick;
 };
 
 // The taxels of a skin with their quadrature points, and the geoms of the scene. Constant after construction.
@@ -90,12 +92,12 @@ class Elastic {
   static Pair net_load(Range<const Load> loads, const int64_t* group, int64_t number);
 
   // Add the readings due to loads to `sums`. Writes the pairs to `group` as group_loads does, but -1 also for
-  // loads without a taxel in reach. Returns the number of loads with -1.
-  size_t add_readings(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads, int64_t* group,
+  // loads without a taxel in reach. Returns the number of loads with -1. The law is kElastic or kThick.
+  size_t add_readings(const Taxels& taxels, ElasticScratch& scratch, Law law, Range<const Load> loads, int64_t* group,
                       Quantity quantity, Sums& sums) const;
   // Append the load on each pressed taxel at its position, for each pair; otherwise as add_readings.
-  size_t loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads, int64_t* group,
-                         std::vector<Load>& out, std::vector<int64_t>& taxel) const;
+  size_t loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Law law, Range<const Load> loads,
+                         int64_t* group, std::vector<Load>& out, std::vector<int64_t>& taxel) const;
 
  private:
   friend class ContactArea;
@@ -113,7 +115,7 @@ class Elastic {
   int32_t add_siblings(const ElasticArrays& arrays, int64_t first, int64_t last);
 
   template <class Visit>
-  size_t for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads, int64_t* group,
+  size_t for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Law law, Range<const Load> loads, int64_t* group,
                        Visit visit) const;
 
   std::vector<ElasticTaxel> taxels_;

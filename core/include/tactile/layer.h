@@ -83,6 +83,10 @@ class Layer {
   // Find the pressures at `points`, whose coordinates are changed from x and y to u and v, and sum them up by
   // taxel in `pressed`. Starts with the indentation `start` [m].
   Result press(const Balance& balance, double start);
+  // Balance the points again, whose gaps have changed, from the plane of the last balance on.
+  Result press_again(const Balance& balance);
+  // The force on each point [N].
+  const std::vector<double>& loaded() const { return loaded_; }
   // Change the forces in `pressed` so that they sum to `force` with the center (u, v), and leave out those that become
   // 0. They are the areas of the points, one for each pressed taxel, times the depth below a plane, which is 0 at the
   // start. Returns the distance by which the center is missed.
@@ -93,6 +97,8 @@ class Layer {
   double sum_up(const Plane& plane, double scale);
 
   std::vector<double> loaded_;  // force on each point [N]
+  Plane plane_;                 // of the last balance
+  double total_ = 0.0;          // area of all points [m2]
 };
 
 }  // namespace tactile

@@ -54,8 +54,10 @@ struct Patch {
   int64_t limited = 0;          // whether the limit of any taxel is finite
   double modulus = 0.0;         // plane-strain modulus [Pa]
   double thickness = 0.0;       // of the layer [m]
+  double depth = 0.0;           // of the taxels in the layer, for Law::kThick [m]
+  int64_t table = 0;            // index of the layer in `Taxels::layers`
 };
-static_assert(sizeof(Patch) == 14 * sizeof(double));
+static_assert(sizeof(Patch) == 16 * sizeof(double));
 
 // A taxel of a skin.
 struct Taxel {
@@ -82,6 +84,7 @@ struct Taxels {
   std::vector<Patch> patches;
   std::vector<int64_t> cell_start;  // start of each cell's taxels in `spots`, and an end for each patch
   std::vector<Spot> spots;          // cell by cell
+  std::vector<double> layers;       // tables of `skin.layer_tables`, for each kind of layer
   bool along_surface = false;       // measure distances along the surface instead of straight
 
   size_t size() const { return list.size(); }
@@ -194,7 +197,10 @@ struct Arrows {
 };
 
 // How a load is distributed over taxels; numbered as in Python's `skin.responses`.
-enum class Law { kDistances, kNearest, kLinear, kHertz, kElastic };
+enum class Law { kDistances, kNearest, kLinear, kHertz, kElastic, kThick };
+
+// Whether a law spreads the loads between two surfaces together, over the area where they touch.
+inline bool is_elastic(Law law) { return law == Law::kElastic || law == Law::kThick; }
 
 // Finds the taxels around loads; the memory of one thread.
 class Search {

@@ -18,7 +18,7 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.many import ManyReadings
 from tactile_sim.skin.patches import PATCH
-from tactile_sim.skin.responses import ELASTIC, LAWS
+from tactile_sim.skin.responses import ELASTIC, LAWS, THICK
 from tactile_sim.skin.touch_functions import BUILT_IN
 
 _ROOM = 32
@@ -36,7 +36,7 @@ class WarpSkin:
         quantity, law = BUILT_IN.get(function.evaluate), LAWS.get(RESPONSE_FUNCTIONS[response])
         if quantity is None or function.mean:
             raise _unsupported(source, "touch_function", touch, "it has kernels for sums of forces only")
-        if law is None:
+        if law in (None, THICK):
             raise _unsupported(source, "response_function", response, "it has no kernel for it")
         if skin.along_surface:
             raise _unsupported(source, "distance", "surface", "it measures straight distances only")

@@ -76,7 +76,7 @@ def camera_topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield the topics of each camera: its image, its depth if it has one, and its calibration."""
     for name, camera in simulation.cameras.items():
         place, frame = f"cameras/{topic_token(name)}", simulation.camera_frames[name]
-        stream = simulation.camera_streams[name]
+        stream = simulation.schedule.camera_stream(name)
         yield _camera_image(camera, stream, f"{place}/image", frame, "rgb8", 3 * camera.width)
         if camera.depth:
             yield _camera_image(camera, stream, f"{place}/depth", frame, "32FC1", 4 * camera.width)

@@ -90,7 +90,7 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
     """
     skin, pad = simulation.skin, simulation.skin.pads[k]
     body, frame = simulation.names.bodies[pad.body_id], simulation.frames[pad.body_id]
-    taxels, stream = slice(pad.start, pad.stop), simulation.stream_of(pad.name)
+    taxels, stream = slice(pad.start, pad.stop), simulation.schedule.pad_stream(pad.name)
     place = f"tactile/{topic_token(pad.name)}"
 
     def array_fields(quantities: Sequence[str]) -> dict[str, Any]:

@@ -1,18 +1,28 @@
-// Show the word "loading" until the first frame is drawn.
+// Cover the page with the name of the scene and the progress until the first frame is drawn. Then report it to the
+// view, which starts the physics.
 (() => {
-  const INTERVAL = 100;  // ms
-  const box = document.createElement("div");
-  box.id = "loading";
-  box.setAttribute("aria-live", "polite");
-  box.textContent = "loading";
-  box.style.cssText = "position: fixed; top: 45%; left: 0; right: 0; margin: 0 auto; width: fit-content;" +
-    "z-index: 1000; padding: 8px 16px; border-radius: 6px; pointer-events: none;" +
-    "background: #14171c; color: #fff; font: 14px sans-serif";
-  document.documentElement.append(box);  // viser's page takes seconds to create its body
+  const INTERVAL = 50;  // ms
+  const { scene, meshes, waiting } = tactileSim;
+  const cover = document.createElement("div");
+  cover.id = "loading";
+  cover.innerHTML = "<h1></h1><progress max=1></progress><p aria-live=polite></p>";
+  const [title, bar, text] = cover.children;
+  title.textContent = scene;
+  text.textContent = "loading the page";
+  document.documentElement.append(cover);  // viser's page takes seconds to create its body
 
   const looking = setInterval(() => {
-    if (!document.querySelector("[data-frame]")) return;
+    const viser = window.__viserMutable, nodes = viser?.nodeRefFromName ?? {};
+    const loaded = Object.keys(nodes).filter((name) => /\/shape_\d+$/.test(name) && nodes[name]).length;
+    if (Object.keys(nodes).length) {
+      bar.value = meshes ? loaded / meshes : 1;
+      text.textContent = loaded < meshes ? `loading meshes (${loaded} of ${meshes})` : waiting;
+    }
+    if (loaded < meshes || !nodes["/forces_0"]) return;  // the arrows are added with the first frame
     clearInterval(looking);
-    requestAnimationFrame(() => requestAnimationFrame(() => box.remove()));  // the scene has been drawn
+    requestAnimationFrame(() => requestAnimationFrame(() => {  // the scene has been drawn
+      cover.remove();
+      fetch("./drawn");
+    }));
   }, INTERVAL);
 })();

@@ -1,17 +1,15 @@
-// Draw the skin and the arrows, send the pointer's ray, save images and show help.
+// Draw the skin and the arrows, save images and show help.
 //
 // viser cannot change the vertex colors of a mesh without sending large messages. Therefore, each skin is a mesh
 // with a child node that is a point cloud with the same vertices, see skin_layer.py. The script makes the mesh
 // use the colors of the point cloud, which viser updates in place. The surface is drawn without lighting. Where
 // other shapes hide it, it is drawn again with less opacity. Arrows mostly point into bodies, so they are drawn
 // on top of everything.
-//
-// viser reports clicks but not hovering, so the script sends the pointer's ray. It accesses the nodes by name and
-// the camera through viser's object `window.__viserMutable`.
+// The script accesses nodes by name through viser's object `window.__viserMutable`.
 (() => {
   const HIDDEN = 0.85;  // opacity of readings that other shapes hide
-  const INTERVAL = 200, HOVER_INTERVAL = 100;  // ms
-  const DOTS = /\/skin\d*\/dots$/, ARROWS = "/forces_", POINTER = "/pointer_";  // names of nodes
+  const INTERVAL = 200;  // ms
+  const DOTS = /\/skin\d*\/dots$/, ARROWS = "/forces_";  // names of nodes
   const SHAPE = /\/shape_\d+$/;
   const DOUBLE_SIDE = 2, GREATER_DEPTH = 6;  // constants of three.js
   const CUSTOM_BLENDING = 5, ONE = 201, ONE_MINUS_SOURCE_ALPHA = 205;
@@ -60,9 +58,9 @@
     });
   }
 
-  function paleOutline(shape) {  // viser's is yellow, as a large reading is
+  function hideOutline(shape) {  // viser's covers the skin at the edges of a body
     shape.traverse(({ material }) => {
-      if (material?.uniforms?.thickness && material.uniforms.color) material.color.set("#8fa3bf");
+      if (material?.uniforms?.thickness && material.uniforms.color) material.visible = false;
     });
   }
 
@@ -71,41 +69,9 @@
     for (const [name, node] of Object.entries(nodes)) {
       if (DOTS.test(name)) link(nodes[name.slice(0, name.lastIndexOf("/"))], node);
       else if (name.startsWith(ARROWS) && node) uncover(node);
-      else if (SHAPE.test(name) && node) paleOutline(node);
+      else if (SHAPE.test(name) && node) hideOutline(node);
     }
   }, INTERVAL);
-
-  // -- the pointer's ray, by which the view finds the taxel that a user points at --
-  let pointer = null, sent = "";
-  addEventListener("pointermove", (event) => {
-    pointer = event.target.tagName === "CANVAS" && !event.buttons ? event : null;
-  });
-  document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
-
-  function ray({ nodeRefFromName, camera }, node) {
-    const area = pointer.target.getBoundingClientRect(), Vector = camera.position.constructor;
-    const x = 2 * (pointer.clientX - area.left) / area.width - 1;
-    const y = 1 - 2 * (pointer.clientY - area.top) / area.height;
-    const eye = new Vector().setFromMatrixPosition(camera.matrixWorld);
-    const [from, to] = [eye, new Vector(x, y, 0.5).unproject(camera)].map((p) => node.worldToLocal(p));
-    to.sub(from).normalize();
-    return [from.x, from.y, from.z, to.x, to.y, to.z].map((part) => part.toFixed(6)).join(" ");
-  }
-
-  function sendRay() {
-    const viser = window.__viserMutable;
-    if (!viser?.camera) return;
-    const name = Object.keys(viser.nodeRefFromName).find((each) => each.startsWith(POINTER));
-    const node = name && viser.nodeRefFromName[name];
-    if (!node) return;
-    const value = pointer ? ray(viser, node) : "";
-    if (value === sent) return;
-    sent = value;
-    viser.sendMessage({
-      type: "GuiUpdateMessage", uuid: name.slice(POINTER.length), updates: { value },
-    });
-  }
-  setInterval(sendRay, HOVER_INTERVAL);
 
   // -- the image of the scene, in the resolution of the canvas and with the color scale --
   function drawScale(context, { title, colors, numbers }, unit) {
@@ -139,7 +105,8 @@
     image.toBlob((blob) => {
       const link = document.createElement("a"), now = new Date();
       const local = new Date(now - 60000 * now.getTimezoneOffset()).toISOString();
-      link.download = `${document.title}_${local.slice(0, 19).replace("T", "_").replaceAll(":", "-")}.png`;
+      const scene = tactileSim.scene.replace(/\W+/g, "_"), time = local.slice(0, 19).replace("T", "_");
+      link.download = `tactile_sim_${scene}_${time.replaceAll(":", "-")}.png`;
       link.href = URL.createObjectURL(blob);
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
