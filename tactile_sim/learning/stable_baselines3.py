@@ -50,7 +50,7 @@ class BatchVecEnv(VecEnv):
 
     def __init__(self, environments: TaskVectorEnv):
         self.environments = environments
-        self._actions = np.zeros(environments.action_space.shape)
+        self._actions = np.empty(0)
         super().__init__(
             environments.num_envs, environments.single_observation_space, environments.single_action_space
         )
@@ -73,7 +73,7 @@ class BatchVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in ended]
         if ended.any():
             following = self.environments.restart(np.flatnonzero(ended))
-            for env in np.flatnonzero(ended):
+            for env in np.flatnonzero(ended).tolist():
                 infos[env] = {
                     "terminal_observation": of_environment(observations, env),
                     "TimeLimit.truncated": bool(truncated[env]),
