@@ -186,7 +186,8 @@ def test_rotating_the_scene_rotates_only_world_frame_readings(seed, placement, k
             expected = expected @ turn.T
         felt = skin.readings_from_loads(after, touch, response)
         # If pressing cannot balance a moment, the closest tilts are ill-conditioned.
-        exactness = 1e-7 if response in PER_LOAD else 1e-4
+        # `elastic_layer` iterates to 2 % of the deflection; rounding may change its grid.
+        exactness = 1e-7 if response in PER_LOAD else {"elastic_layer": 5e-3}.get(response, 1e-4)
         np.testing.assert_allclose(felt, expected, rtol=0, atol=exactness * np.abs(expected).max())
 
 
