@@ -279,8 +279,7 @@ void bind_class(nb::module_& m) {
           [](SharedSkin* self, const Vectors& positions, const Vectors& normals, const Matrices& axes,
              const Rows<double>& extents, const List<int64_t>& begin, const List<int32_t>& neighbors,
              bool along_surface, nb::object patches, const List<int64_t>& patch_bodies, nb::object geoms,
-             const List<int64_t>& slots, size_t bodies, nb::tuple quadrature, nb::tuple solids,
-             const Numbers& layers) {
+             const List<int64_t>& slots, size_t bodies, nb::tuple quadrature, nb::tuple solids) {
             const size_t n = positions.shape(0);
             require(normals.shape(0) == n && extents.shape(0) == n && extents.shape(1) == 3 &&
                         delimits(begin, n, neighbors.size()),
@@ -294,7 +293,6 @@ void bind_class(nb::module_& m) {
             }
             taxels.neighbors = copied<int32_t>(neighbors);
             taxels.along_surface = along_surface;
-            taxels.layers = copied<double>(layers);
             taxels.patches = records<tactile::Patch>(patches);
             tactile::Skin skin{std::move(taxels), elastic(quadrature, solids), matrices(axes),
                                records<tactile::SkinGeom>(geoms), copied<int64_t>(patch_bodies),
@@ -305,7 +303,15 @@ void bind_class(nb::module_& m) {
           },
           "positions"_a, "normals"_a, "axes"_a, "extents"_a, "begin"_a, "neighbors"_a, "along_surface"_a,
           "patches"_a, "patch_bodies"_a, "geoms"_a, "slots"_a, "bodies"_a,
-          "quadrature"_a, "solids"_a, "layers"_a)
+          "quadrature"_a, "solids"_a)
+      .def(
+          "set_layers",
+          [](SharedSkin& self, const Numbers& layers) {
+            if (!self.taxels.layers.empty()) return;  // another thread may use them
+            self.taxels.layers = copied<double>(layers);
+            self.check();
+          },
+          "layers"_a, "Set the tables of `skin.layer_tables`, before the first use of an elastic layer.")
       .def_prop_ro(
           "patches",
           [](const SharedSkin& self) {
@@ -363,7 +369,9 @@ void bind_class(nb::module_& m) {
       .def(
           "press",
           [](const SharedSkin& self, nb::object loads, int law) {
-            require(tactile::is_elastic(static_cast<tactile::Law>(law)), "the law must be elastic");
+            require(tactile::is_elastic(static_cast<tactile::Law>(law)) &&
+                        (static_cast<tactile::Law>(law) != tactile::Law::kThick || !self.taxels.layers.empty()),
+                    "the law must be elastic, with its layers");
             const Memory memory(loads);
             const auto table = self.loads(memory);
             const Borrowed scratch(self);

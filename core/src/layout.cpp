@@ -36,6 +36,8 @@ class Arrays {
     }
   }
 
+  bool has(const std::string& name) const { return arrays_.count(name) > 0; }
+
   template <class T>
   std::vector<T> get(const std::string& name) const {
     const auto found = arrays_.find(name);
@@ -72,6 +74,7 @@ Skin skin_of(const Arrays& file) {
              extents = file.get<Vec3>("extents");  // area, spacing, limit
   const auto begin = file.get<int64_t>("begin");
   taxels.neighbors = file.get<int32_t>("neighbors"), taxels.patches = file.get<Patch>("patches");
+  if (file.has("layers")) taxels.layers = file.get<double>("layers");
   taxels.along_surface = file.get<uint8_t>("along_surface").at(0) != 0;
   const auto elastic_taxels = file.get<ElasticTaxel>("elastic_taxels");
   const auto place = file.get<int64_t>("place"), roots = file.get<int64_t>("roots");

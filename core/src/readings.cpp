@@ -35,12 +35,12 @@ void Skin::check() const {
             "neighbors must be ranges, taxel by taxel");
     begin = taxel.end;
   }
+  const auto layers = static_cast<int64_t>(taxels.layers.size() / kLayerTable);
   for (const Patch& patch : taxels.patches) {
     require(0 <= patch.start && patch.start < patch.stop && patch.stop <= count && 1.0 / kLargest < patch.spacing &&
                 patch.spacing < kLargest,
             "patches must have taxels and a spacing");
-    require(0 <= patch.table && patch.table < static_cast<int64_t>(taxels.layers.size() / kLayerTable) &&
-                patch.depth >= 0.0,
+    require(0 <= patch.table && (taxels.layers.empty() || patch.table < layers) && patch.depth >= 0.0,
             "the layers of patches must exist");
   }
   for (const SkinGeom& geom : geoms) {
@@ -58,6 +58,7 @@ void Skin::check() const {
 bool Skin::fits(const Function& function, int channels) const {
   return Quantity::kNormal <= function.quantity && function.quantity <= Quantity::kSlip &&
          Law::kDistances <= function.law && function.law <= Law::kThick &&
+         (function.law != Law::kThick || !taxels.layers.empty()) &&
          (function.factors.empty() || function.factors.size() == taxels.size()) &&
          (!function.in_taxel_axes || channels == 3);
 }

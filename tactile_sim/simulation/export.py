@@ -12,7 +12,7 @@ from tactile_sim import _core
 from tactile_sim.common.errors import ConfigError
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin.checks import checked_factor, find_touch, number_of
-from tactile_sim.skin.responses import LAWS, RESPONSE_FUNCTIONS
+from tactile_sim.skin.responses import LAWS, RESPONSE_FUNCTIONS, THICK
 
 MAGIC = b"tactile_sim skin 1\n"
 SCENE, SKIN, SENSORS = "scene.mjb", "skin.layout", "skin.xml"
@@ -80,6 +80,8 @@ def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
     for pad, touch, response in zip(skin.pads, functions.quantities, functions.responses, strict=True):
         function, quantity = find_touch(touch)
         law = number_of(RESPONSE_FUNCTIONS[response], LAWS)
+        if law == THICK:
+            skin.tabulate_layers()
         if quantity is None or law is None:
             name = touch if quantity is None else response
             raise ConfigError(f"pad {pad.name}: user-defined functions cannot be exported, got {name!r}")
@@ -121,4 +123,5 @@ def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
         "solids": solids.table,
         "corners": solids.corners,
         "mesh_nodes": solids.nodes,
+        **({"layers": skin.layers} if len(skin.layers) else {}),
     }

@@ -234,7 +234,7 @@ class Simulation:
                 if native.unstable():
                     self._check_physics()
                 return
-            end = self.step_count + (n if type(n) is int and n >= 0 else whole("step: n", n))
+            end = self.step_count + whole("step: n", n)
             while (steps := end - self.step_count) > 0:
                 self._apply_commands()
                 self._advance(steps if steps == 1 else min(steps, self.free_steps()))

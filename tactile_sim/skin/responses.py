@@ -83,6 +83,7 @@ def elastic_layer(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     be below its surface. Where it is thin compared with the contact and Poisson's ratio is 0, it is an
     elastic foundation; where it is thick, it is an elastic half space. See docs/skin.md.
     """
+    skin.tabulate_layers()
     return _press(skin, loads, THICK)
 
 

@@ -45,6 +45,7 @@ from tactile_sim.skin.responses import (
     NEAREST,
     OVER_AREAS,
     RESPONSE_FUNCTIONS,
+    THICK,
     Response,
 )
 from tactile_sim.skin.shares import Near, Shares, checked
@@ -164,8 +165,8 @@ class Skin(Taxels):
                 f" {depths[worst]:g} m"
             )
         bonded = BONDS[known("skin.core: unknown name", core, BONDS, ConfigError)]
-        kinds = list(zip(ratios.tolist(), (depths / layers).tolist(), strict=True))
-        tables = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
+        kinds = list(zip(ratios.tolist(), (depths / layers).tolist(), [bonded] * len(ratios), strict=True))
+        self._layers = {kind: k for k, kind in enumerate(dict.fromkeys(kinds))}
         self.along_surface = ALONG_SURFACE[
             known("skin.distance: unknown name", distance, ALONG_SURFACE, ConfigError)
         ]
@@ -183,14 +184,15 @@ class Skin(Taxels):
         patches["spacing"] = self.patch_spacings
         patches["modulus"], patches["thickness"] = self.patch_stiffness, self.patch_thickness
         patches["depth"] = depths[self.patch_bodies]
-        patches["table"] = np.array([tables[kind] for kind in kinds], np.int64)[self.patch_bodies]
+        patches["table"] = np.array([self._layers[kind] for kind in kinds], np.int64)[self.patch_bodies]
         self.quadrature, self.solids = quadrature(self), solids(model)
         self.native = _core.Skin(
             self.surface_positions, self.normals, self.axes, self.extents, *self.neighbors,
             self.along_surface, patches, self.patch_bodies, self._geoms, self._slot, len(self.body_ids),
             self.quadrature, self.solids,
-            np.concatenate([NONE, *(layer_tables(*kind, bonded).ravel() for kind in tables)]),
         )  # fmt: skip
+        self.layers = NONE
+        """Tables of `layer_tables`, if `elastic_layer` is used."""
         self._functions: dict[tuple, _core.SkinFunction] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Skin:
@@ -515,10 +517,18 @@ class Skin(Taxels):
             raise SceneError(f"patch {patch!r} does not exist; the skin has {len(self.patch_ids)}")
         return np.ascontiguousarray(positions("points", points)).reshape(-1, 3)
 
+    def tabulate_layers(self) -> None:
+        """Compute what `elastic_layer` requires, once."""
+        if not len(self.layers) and self._layers:
+            self.layers = np.concatenate([layer_tables(*kind).ravel() for kind in self._layers])
+            self.native.set_layers(self.layers)
+
     def _function(
         self, touch: TouchFunction, quantity: int = FORCE_VECTOR, law: int = NEAREST
     ) -> _core.SkinFunction:
         """Return the native description of a touch function's readings."""
+        if law == THICK:
+            self.tabulate_layers()
         key = touch.mean, touch.frame, touch.factor, quantity, law
         if key not in self._functions:
             factors = checked_factor(self, touch.factor) if touch.factor else NONE

@@ -21,6 +21,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from types import FunctionType
@@ -67,7 +68,7 @@ def method(name: str, *args: Any, **kwargs: Any) -> Call:
 
     def function(each: Any) -> Any:
         given = copy.deepcopy((args, kwargs))
-        result = getattr(each, name)(*given[0], **given[1])
+        result = attrgetter(name)(each)(*given[0], **given[1])
         require(same(given, (args, kwargs)), f"{name} changed its arguments")
         return result
 
@@ -530,12 +531,12 @@ SIMULATION: dict[str, Callable[[Random], Call]] = {
     "throw": lambda r: method("throw"),
     "push": lambda r: method("push", body_id(r), argument(r, vector(3))),
     "pull": lambda r: method(
-        "pull", body_id(r), argument(r, vector(3)), argument(r, vector(3)), argument(r, 1.0, -2)
+        "interaction.pull", body_id(r), argument(r, vector(3)), argument(r, vector(3)), argument(r, 1.0, -2)
     ),
     "press": lambda r: method(
-        "press", body_id(r), argument(r, vector(3)), argument(r, vector(3)), argument(r, 0.02, 0)
+        "interaction.press", body_id(r), argument(r, vector(3)), argument(r, vector(3)), argument(r, 0.02, 0)
     ),
-    "release": lambda r: method("release"),
+    "release": lambda r: method("interaction.release"),
     "tare": lambda r: method("take_tare"),
     "trajectory": trajectory,
     "gripper": lambda r: method(

@@ -84,7 +84,7 @@ struct Taxels {
   std::vector<Patch> patches;
   std::vector<int64_t> cell_start;  // start of each cell's taxels in `spots`, and an end for each patch
   std::vector<Spot> spots;          // cell by cell
-  std::vector<double> layers;       // tables of `skin.layer_tables`, for each kind of layer
+  std::vector<double> layers;       // tables of `skin.layer_tables` for each kind of layer, if Law::kThick is used
   bool along_surface = false;       // measure distances along the surface instead of straight
 
   size_t size() const { return list.size(); }
