@@ -12,6 +12,7 @@ from support.errors import raises
 import tactile_sim
 from tactile_sim.commands import main
 from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.files import find_shipped
 from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.simulation.export import export
 
@@ -37,13 +38,19 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(list(map(str, arguments)), capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.parametrize("config", ["touch_cube", "gripper", "infant"])
-def test_cpp_program_reads_the_same_forces(config, program, tmp_path):
-    assert main(["export", config, str(tmp_path)]) == 0
+@pytest.mark.parametrize(
+    ("config", "keys"),
+    [("touch_cube", "      response_function: elastic_layer\n"), ("gripper", ""), ("infant", "")],
+)
+def test_cpp_program_reads_the_same_forces(config, keys, program, tmp_path):
+    path = tmp_path / f"{config}.yaml"
+    text = find_shipped("config", path.name).read_text()
+    path.write_text(text.replace("    skin:\n", f"    skin:\n{keys}"))
+    assert main(["export", str(path), str(tmp_path)]) == 0
     ran = run(program, tmp_path / "scene.mjb", tmp_path / "skin.layout", STEPS)
     assert ran.returncode == 0, ran.stderr
     printed = [np.array(line.split()[4:-1], float) for line in ran.stdout.splitlines()]
-    simulation = tactile_sim.load(config)
+    simulation = tactile_sim.load(path)
     skin, model = simulation.skin, simulation.engine.model
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, STEPS)

@@ -1,6 +1,6 @@
 """Compare the steps per second of Stable-Baselines3 on one batch and on environments created one by one.
 
-Run as ``python bench/stable_baselines3.py [--envs 256]``; it requires Stable-Baselines3 and PyTorch.
+Run as ``python bench/learning.py [--envs 256]``; it requires Stable-Baselines3 and PyTorch.
 """
 
 import argparse
