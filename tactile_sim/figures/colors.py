@@ -41,9 +41,10 @@ FAINTEST = 88
 """Index of the first color in `MAP` (0 to 255) that is visible on dark bodies and backgrounds."""
 DECADES = 3.0
 """Number of decades between the smallest visible reading and the end of a logarithmic scale."""
-LINEAR_START, LINEAR_LEAST = 0.5, 0.01
+LINEAR_START, LINEAR_LEAST = 0.55, 0.01
 """Position of the weakest reading of a linear scale among the visible colors, which stands out from bodies,
-and the smallest reading that is drawn, relative to the end of the scale."""
+and the smallest reading that is drawn, relative to the end of the scale. The position increases with the
+square root of the reading, so that also weak readings are bright on gray bodies."""
 NO_CONTACT = (0, 0, 4)
 """Color of a taxel without contact."""
 DARK_BODY = (52, 57, 66)
@@ -74,7 +75,7 @@ def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.nda
     share = np.nan_to_num(np.asarray(readings, float) / end, nan=0.0)
     contact = share > (10.0**-DECADES if logarithmic else LINEAR_LEAST)
     if not logarithmic:
-        share = LINEAR_START + (1.0 - LINEAR_START) * share
+        share = LINEAR_START + (1.0 - LINEAR_START) * np.sqrt(np.maximum(share, 0.0))
     else:
         share = 1.0 + np.log10(share, out=np.zeros_like(share), where=contact) / DECADES
     return np.where(contact, np.clip(share, 1e-6, 1.0), 0.0)
@@ -89,7 +90,9 @@ def level_colors(level: np.ndarray) -> np.ndarray:
 
 def bar_colors(count: int, logarithmic: bool) -> np.ndarray:
     """Return the RGB colors (count, 3) uint8 of a color bar, from the weakest to the largest reading."""
-    return level_colors(np.linspace(0.01 if logarithmic else LINEAR_START, 1.0, count))
+    if logarithmic:
+        return level_colors(np.linspace(0.01, 1.0, count))
+    return colors(np.linspace(1.01 * LINEAR_LEAST, 1.0, count), 1.0, False)
 
 
 def colors(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.ndarray:

@@ -57,7 +57,7 @@ def test_view_shows_small_images_of_the_state(simulation):
 
 def test_panel_has_a_folder_of_cameras(simulation):
     viewer = Viewer(scene_of_simulation(simulation, camera_infos(simulation)), Endpoint(port=0), None)
-    assert [image.label for image in viewer.panel.images.handles] == ["wide", "eye"]
+    assert [image.label for image in viewer.panel.images.handles] == ["camera wide", "camera eye"]
     viewer.close()
 
 

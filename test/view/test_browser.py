@@ -216,7 +216,7 @@ def test_bag_plays_and_seeks(start, visit, tmp_path):
     page = visit(start("view", making.bag.folder, "--port", 0)[1], drawn=True)
     until(lambda: seconds(page) == 1.0)  # it plays to its end without input
     only_taxels(page)
-    until(lambda: active_pixels(screenshot(page, "bag_rests")) > 250)
+    until(lambda: active_pixels(screenshot(page, "bag_rests")) > 150)
     enter(page, "time [s]", "0.1")
     until(lambda: seconds(page) == 0.1)
     until(lambda: active_pixels(screenshot(page, "bag_falls")) < 10)

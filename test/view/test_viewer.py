@@ -201,7 +201,7 @@ def test_readings_without_contact_are_dark_and_larger_ones_brighter(open_view):
     viewer.show(frame(0.0, readings=readings, taxel_scale=1.0))
     drawn = viewer.server.scene.get_handle_by_name("/box/skin/dots").colors.astype(int)
     assert (drawn[[0, 4, 5, 6]] == NO_CONTACT).all()
-    assert (np.diff(drawn[:4] @ [0.21, 0.72, 0.07]) > 50.0).all()
+    assert (np.diff(drawn[:4] @ [0.21, 0.72, 0.07]) > [150.0, 40.0, 25.0]).all()
     assert drawn[7].tolist() == drawn[3].tolist()
 
 

@@ -22,7 +22,7 @@
     clearInterval(looking);
     requestAnimationFrame(() => requestAnimationFrame(() => {  // the scene has been drawn
       cover.remove();
-      fetch("./drawn");
+      fetch("./drawn").then((answer) => answer.text());  // an unread answer would count as failed
     }));
   }, INTERVAL);
 })();

@@ -7,7 +7,7 @@
 // on top of everything.
 // The script accesses nodes by name through viser's object `window.__viserMutable`.
 (() => {
-  const HIDDEN = 0.85;  // opacity of readings that other shapes hide
+  const HIDDEN = 0.95;  // opacity of readings that other shapes hide
   const INTERVAL = 200;  // ms
   const DOTS = /\/skin\d*\/dots$/, ARROWS = "/forces_";  // names of nodes
   const SHAPE = /\/shape_\d+$/;
