@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import viser
 import websockets.asyncio.server
@@ -46,20 +46,28 @@ def serving(change: Callable[..., dict[str, Any]]) -> Iterator[None]:
 
 
 class _LoopEvent(asyncio.Event):
-    """An event that only the event loop can set.
+    """An event that only the event loop of its waiting connections can set.
 
     viser 1.1 sets an `asyncio.Event` in the thread that sends a message, and again in the event loop. The
     first call is not thread-safe: if the event loop changes the queue of waiting connections at the same
     time, the sender fails with ``RuntimeError: deque mutated during iteration``.
     """
 
+    _waiting_in: asyncio.AbstractEventLoop | None = None
+
+    async def wait(self) -> Literal[True]:
+        """Wait until the event is set."""
+        self._waiting_in = asyncio.get_running_loop()
+        return await super().wait()
+
     def set(self) -> None:
-        """Set the event. In other threads, do nothing."""
+        """Set the event. In other threads do nothing, even if they run a loop, as in a notebook."""
         try:
-            asyncio.get_running_loop()
+            running = asyncio.get_running_loop()
         except RuntimeError:
             return
-        super().set()
+        if self._waiting_in in (None, running):
+            super().set()
 
 
 class _MessageBuffer(AsyncMessageBuffer):

@@ -123,8 +123,10 @@ def test_panel_of_a_phone_starts_closed_and_shows_its_hint_above_the_scene(open_
     viewer.show(paused_frame(0.0))
     page = visit(viewer.url, PHONE)
     run = page.get_by_role("button", name="Run", exact=True)
-    title = page.get_by_text(SCENE.title, exact=True)
-    until(lambda: not run.is_visible() and title.bounding_box()["y"] > 0.9 * PHONE[1])  # the panel slides
+    title = page.locator("#root").get_by_text(SCENE.title, exact=True)
+    until(
+        lambda: not run.is_visible() and (title.bounding_box() or {"y": 0})["y"] > 0.9 * PHONE[1]
+    )  # the panel slides
     until(lambda: [box["bottom"] < 0.3 * PHONE[1] for box, _ in notes(page)] == [True])
     [(box, text)] = notes(page)
     assert 0.0 <= box["left"] and box["right"] <= PHONE[0] and 0.0 <= box["top"]

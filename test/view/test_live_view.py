@@ -81,6 +81,7 @@ def test_view_of_a_recording_opens_like_the_live_view(start, visit, cube, tmp_pa
     wait_for_text(page, "paused")
     moved = move(page, "side")
     enter(page, "end of scale", "2.5")
+    page.get_by_text("linear, fixed end").wait_for()
     press(page, "logarithmic")
     unfold(page, "Record and save")
     press(page, "Record")
