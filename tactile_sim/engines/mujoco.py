@@ -362,7 +362,7 @@ class MujocoEngine(MjDataEngine):
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
-        self._stepping.step(n if type(n) is int and n >= 0 else whole("step: n", n, error=EngineError))
+        self._stepping.step(whole("step: n", n, error=EngineError))
 
     def forward(self) -> bool:
         """Compute everything for the current state; return False if nothing has changed since then."""
