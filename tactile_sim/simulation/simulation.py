@@ -400,7 +400,7 @@ class Simulation:
         return self._published, self._published_valid
 
     def keep_readings(self, snapshot: Snapshot) -> None:
-        """Store the readings of a published snapshot in `published_readings` and `published_valid`.
+        """Store the readings of a published snapshot in `published`.
 
         Readings are only stored if they depend on earlier steps; otherwise they can be recomputed.
         """
