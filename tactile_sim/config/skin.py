@@ -320,8 +320,10 @@ def _plan(
             rotation = Rotation.from_quat(pad.orientation).as_matrix()
         elif pad.outward is not None:
             rotation = facing(np.array(pad.outward), turn)
-        if pad.surface and body >= 0:
-            layout = laid_on_surface(body_shapes(model, body), layout, position, rotation, turn, where)
+        if pad.surface:
+            shapes = body_shapes(model, body) if body >= 0 else []
+            if shapes:  # otherwise the checks below fail
+                layout = laid_on_surface(shapes, layout, position, rotation, turn, where)
         elif rotation is not None:
             layout = layout.moved(position, rotation)
     elif pad.flex is not None:

@@ -96,13 +96,17 @@ def test_mirrored_pad_is_the_mirror_image():
         ({"normal": [0.0, 0.0, 0.0]}, "normal"),
         ({"turn": 30.0}, "turn"),
         ({"surface": True, "normal": [1.0, 0.0, 0.0], "position": [0.0, 0.0, 0.02]}, "surface"),
+        ({"surface": True, "position": [0.0, 0.0, 20.0]}, "position"),  # in mm
         ({"surface": "yes"}, "surface"),
+        ({"surface": True, "body": "bare"}, ""),
+        ({"surface": True, "body": "nobody"}, "body"),
     ],
 )
 def test_impossible_places_are_refused(keys, place):
-    with pytest.raises(ConfigError, match=rf"skin\.pads\.tip\.{place}"):
+    with pytest.raises(ConfigError, match=rf"skin\.pads\.tip.?{place}"):
         simulation(
-            '<body name="b"><geom type="sphere" size=".02"/></body>',
+            '<body name="b"><geom type="sphere" size=".02"/></body>'
+            '<body name="bare"><geom type="sphere" size=".02" contype="0" conaffinity="0"/></body>',
             {"tip": {"body": "b", "preset": "xela_uspa44", **keys}},
         )
 

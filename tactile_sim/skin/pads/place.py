@@ -26,6 +26,8 @@ from tactile_sim.skin.quadrature import Cells, cells_of
 _LOG = logging.getLogger("tactile_sim.skin")
 FARTHEST = 0.01
 """Maximum distance of a layout's taxel from the surface of its body [m]."""
+FARTHEST_ORIGIN = 0.1
+"""Maximum distance of the origin of a pad from the surface on which it is laid [m]."""
 LINK = 1.75
 """Maximum distance between neighboring taxels that no mesh connects, as a multiple of the spacing."""
 STEP = 1e-4
@@ -187,10 +189,16 @@ def laid_on_surface(
         where: Prefix for error messages (file and key).
 
     Raises:
-        ConfigError: The line through a taxel along the normal does not meet the surface.
+        ConfigError: The position is too far from the surface, or the line through a taxel along the normal
+            does not meet it.
     """
     step = 1e-3 * (layout.spacing or 1e-3)
-    origin, _, _ = project(shapes, position[None])
+    origin, (distance,), _ = project(shapes, position[None])
+    if distance > FARTHEST_ORIGIN:
+        raise ConfigError(
+            f"{where}.position: is {distance:.3g} m from the surface of the body, at most"
+            f" {FARTHEST_ORIGIN:g} m; give all lengths in meters"
+        )
     if rotation is None:
         rotation = facing(_surface_normals(shapes, origin, step)[0], turn)
     flat = layout.moved(origin[0], rotation)
