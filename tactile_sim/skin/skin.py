@@ -161,8 +161,8 @@ class Skin(Taxels):
         if (depths > layers).any():
             worst = int(np.argmax(depths - layers))
             raise ConfigError(
-                f"skin.sensor_depth: must be at most skin.thickness, {layers[worst]:g} m, got"
-                f" {depths[worst]:g} m"
+                f"skin.sensor_depth: of body {model.body(int(self.body_ids[worst])).name!r}: must be at most its"
+                f" skin.thickness, {layers[worst]:g} m, got {depths[worst]:g} m"
             )
         bonded = BONDS[known("skin.core: unknown name", core, BONDS, ConfigError)]
         kinds = list(zip(ratios.tolist(), (depths / layers).tolist(), [bonded] * len(ratios), strict=True))
