@@ -160,9 +160,10 @@ class Skin(Taxels):
         depths = by_body("skin.sensor_depth", sensor_depth, 0.0, SENSOR_DEPTH_RANGE, self.body_ids)
         if (depths > layers).any():
             worst = int(np.argmax(depths - layers))
+            name = model.body(int(self.body_ids[worst])).name
             raise ConfigError(
-                f"skin.sensor_depth: of body {model.body(int(self.body_ids[worst])).name!r}: must be at most its"
-                f" skin.thickness, {layers[worst]:g} m, got {depths[worst]:g} m"
+                f"skin.sensor_depth: of body {name!r}: must be at most its skin.thickness,"
+                f" {layers[worst]:g} m, got {depths[worst]:g} m"
             )
         bonded = BONDS[known("skin.core: unknown name", core, BONDS, ConfigError)]
         kinds = list(zip(ratios.tolist(), (depths / layers).tolist(), [bonded] * len(ratios), strict=True))
