@@ -11,7 +11,7 @@ from support.waiting import wait_until
 
 from tactile_sim.engines import Contacts
 from tactile_sim.figures.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
-from tactile_sim.figures.colors import NO_CONTACT
+from tactile_sim.figures.colors import NO_CONTACT, colors
 from tactile_sim.view.camera import DISTANCE, MARGIN, Viewpoint
 from tactile_sim.view.color_scale import DECAY, LEAST, ColorScale
 from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene, box
@@ -203,6 +203,8 @@ def test_readings_without_contact_are_dark_and_larger_ones_brighter(open_view):
     assert (drawn[[0, 4, 5, 6]] == NO_CONTACT).all()
     assert (np.diff(drawn[:4] @ [0.21, 0.72, 0.07]) > [150.0, 40.0, 25.0]).all()
     assert drawn[7].tolist() == drawn[3].tolist()
+    logarithmic = colors(np.array([0.0, 0.01, 0.1, 1.0]), 1.0).astype(int)
+    assert (np.diff(logarithmic @ [0.21, 0.72, 0.07]) > 50.0).all()
 
 
 def test_scale_follows_the_largest_reading_and_falls_slowly():
